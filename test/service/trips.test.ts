@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
+import { addAccount } from '../../src/accounts/users/rules.ts'
 import { create as createAffiliate } from '../../src/programme/affiliates/rules.ts'
 import { type DatabaseOptions, DatabaseUnavailable } from '../../src/storage/database.ts'
 import { engines, operatorOf, type Service, serviceOn } from '../harness.ts'
@@ -88,14 +89,13 @@ describe('trips to PostgreSQL and back', () => {
 
 describe('new affiliates of one caller at once', () => {
   /** By the rule, which has read the settings: all are there before the first has ended, so it is certain which share. */
-  const createAll = async ({ database }: Service, payment_emails: readonly string[]) => {
+  const creating = async ({ database }: Service, payment_emails: readonly string[]) => {
     const context = operatorOf(database)
     await context.settings.current()
-    const creating = payment_emails.map(payment_email =>
-      createAffiliate(context, { create_user: true, payment_email }),
-    )
-    return Promise.allSettled(creating)
+    return payment_emails.map(payment_email => createAffiliate(context, { create_user: true, payment_email }))
   }
+  const createAll = async (service: Service, payment_emails: readonly string[]) =>
+    Promise.allSettled(await creating(service, payment_emails))
   const addresses = (count: number) => Array.from({ length: count }, (_, number) => `a${number}@example.com`)
   /** How many affiliates each transaction was to add. */
   const sizes = ({ transactions }: Wired['wire']) =>
@@ -145,6 +145,24 @@ describe('new affiliates of one caller at once', () => {
       if (one.status === 'rejected') assert.match(one.reason.failure, /^(?:email|login)_taken$/)
     }
     await assertStored(service, addresses(40))
+  })
+
+  test('do not wait for one whose address somebody else is about to add', { timeout: 60_000 }, async t => {
+    const { service } = await closedAfter(t, wiredService())
+    const [isAdded, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const adding = service.database.transaction(async tx => {
+      await addAccount(tx, { login: 'a5', email: 'a5@example.com' })
+      isAdded.resolve()
+      await end.promise
+      throw new Error('given up')
+    })
+    await isAdded.promise
+    const all = await creating(service, addresses(20))
+    await Promise.all(all.filter((_, place) => place !== 5))
+    end.resolve()
+    await assert.rejects(adding, /given up/)
+    assert.equal((await all[5]!).payment_email, 'a5@example.com')
+    await assertStored(service, addresses(20))
   })
 
   test('are all in doubt when the COMMIT that they share has no answer', async t => {

@@ -50,13 +50,17 @@ const nextIdentity = prepared((tx: Db, { table }: { table: string }) =>
   tx.selectNoFrom(nextOf(table).as('next')),
 )
 
+const statement = (text: string) => prepared(() => ({ compile: () => CompiledQuery.raw(text) }))
+
 const STEADY = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
+
+/** One that waits for a lock holds up all that share its transaction. */
+const waitingBriefly = statement('SET LOCAL lock_timeout = 100')
 
 const withoutLimits = ['SET LOCAL statement_timeout = 0', 'SET LOCAL lock_timeout = 0']
 
 /** A table lock, which writes nothing, unlike a row lock; and it takes no snapshot before it waits. */
-const lockOf = (table: Lock, mode: string) =>
-  prepared(() => ({ compile: () => CompiledQuery.raw(`LOCK TABLE ${table} IN ${mode} MODE`) }))
+const lockOf = (table: Lock, mode: string) => statement(`LOCK TABLE ${table} IN ${mode} MODE`)
 const locks = {
   settings: { together: lockOf('settings', 'ROW SHARE'), alone: lockOf('settings', 'EXCLUSIVE') },
 }
@@ -208,7 +212,11 @@ class PostgresDatabase implements Database {
   readonly #turns: Turns
   readonly #probe = new WriteProbe(work => this.#attempt(work))
   readonly #shared = new SharedTransactions(
-    work => this.#attempt(work),
+    work =>
+      this.#attempt(async tx => {
+        await waitingBriefly.later(tx, {})
+        return work(tx)
+      }),
     work => this.#untilUndisturbed(work),
   )
 

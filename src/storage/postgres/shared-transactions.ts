@@ -3,18 +3,16 @@
  * under way wait, and then run as one; if it fails, each runs again by itself.
  * See docs/decisions/trips.md.
  */
-import { DatabaseUnavailable, type Reason, type Tx } from '../database.ts'
+import { DatabaseUnavailable, type Tx } from '../database.ts'
 
 /** More would wait longer for one another, and save little. */
 const MOST_MEMBERS = 32
 /** The process prepares a second one while the server runs the first. */
 const MOST_UNDER_WAY = 2
-/** When another one begins nevertheless: those under way wait for somebody else's lock. */
+/** When another one begins nevertheless, since those under way take long. */
 const SLOW_MS = 100
 /** How long nothing is shared after a failure: where one fails, others soon do. */
 const ALONE_MS = 1000
-/** Reasons that may concern a single member, which has waited for a lock. */
-const MAY_CONCERN_ONE: readonly Reason[] = ['busy', 'too long']
 
 interface Member {
   readonly work: (tx: Tx) => Promise<unknown>
@@ -38,8 +36,8 @@ export class SharedTransactions {
   readonly #callers = new Map<string, Caller>()
 
   /**
-   * @param attempt runs a transaction once
-   * @param run runs it again as long as others disturb it
+   * @param attempt runs a shared transaction, once; it fails rather than wait long for a lock
+   * @param run runs one that is not shared, again as long as others disturb it
    */
   constructor(attempt: Run, run: Run) {
     this.#attempt = attempt
@@ -76,31 +74,31 @@ export class SharedTransactions {
 
   #begin(name: string, caller: Caller): void {
     const members = caller.waiting.splice(0, caller.isAlone ? 1 : MOST_MEMBERS)
+    const [only] = members.length === 1 ? members : []
     caller.underWay += 1
-    this.#perform(name, caller, members).finally(() => {
+    const ended = only ? this.#perform(only) : this.#share(name, caller, members)
+    ended.finally(() => {
       caller.underWay -= 1
       this.#next(name, caller)
     })
   }
 
-  async #perform(name: string, caller: Caller, members: readonly Member[]): Promise<void> {
-    if (members.length > 1) {
-      if (await this.#share(members)) return
-      this.#leaveAlone(name, caller)
-    }
-    await Promise.all(members.map(({ work, resolve, reject }) => this.#run(work).then(resolve, reject)))
+  #perform({ work, resolve, reject }: Member): Promise<void> {
+    return this.#run(work).then(resolve, reject)
   }
 
-  /** @returns false if nothing was done: each is to be run again */
-  async #share(members: readonly Member[]): Promise<boolean> {
+  async #share(name: string, caller: Caller, members: readonly Member[]): Promise<void> {
     try {
       const results = await this.#attempt(tx => allOf(members.map(({ work }) => work(tx))))
       for (const [index, { resolve }] of members.entries()) resolve(results[index])
-      return true
     } catch (error) {
-      const concernsAll = error instanceof DatabaseUnavailable && !MAY_CONCERN_ONE.includes(error.reason)
-      if (concernsAll) for (const { reject } of members) reject(error)
-      return concernsAll
+      if (error instanceof DatabaseUnavailable && error.reason === 'in doubt') {
+        for (const { reject } of members) reject(error)
+        return
+      }
+      this.#leaveAlone(name, caller)
+      // Nobody waits for these, whatever they wait for.
+      for (const member of members) void this.#perform(member)
     }
   }
 
