@@ -1,6 +1,7 @@
 /** The request as handlers see it: actor, arguments, and the address under which the client reached the service. */
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../base/actor.ts'
+import type { Settings } from '../base/settings.ts'
 import type { Context } from '../events/write.ts'
 import type { Tx } from '../storage/database.ts'
 import { addressOf } from './address.ts'
@@ -82,5 +83,24 @@ export class HttpCall implements Call {
 
   get query(): string {
     return queryOf(this.request)
+  }
+}
+
+/**
+ * The settings for one write, from its beginning to its answer: once it is committed, nothing has to be read that might
+ * fail.
+ */
+export async function steadySettings(settings: Context['settings']): Promise<Context['settings']> {
+  let known: Settings | undefined = await settings.current()
+  return {
+    current: async () => known ?? settings.current(),
+    hold: async tx => {
+      known = await settings.hold(tx)
+      return known
+    },
+    forget: () => {
+      known = undefined
+      settings.forget()
+    },
   }
 }

@@ -1,6 +1,7 @@
 /** How often a write goes to PostgreSQL and back, and that it is whole however it ends. */
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { addAccount } from '../../src/accounts/users/rules.ts'
 import { create as createAffiliate } from '../../src/programme/affiliates/rules.ts'
@@ -33,6 +34,22 @@ const referral = (number: number) => ({
   reference: `order ${number}`,
   status: 'unpaid',
 })
+
+/** Somebody who has added an address, and neither commits nor rolls back before `end`. */
+const adding = async ({ database }: Service, email: string) => {
+  const [isAdded, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const added = database.transaction(async tx => {
+    await addAccount(tx, { email })
+    isAdded.resolve()
+    await end.promise
+    throw new Error('given up')
+  })
+  await isAdded.promise
+  return async () => {
+    end.resolve()
+    await assert.rejects(added, /given up/)
+  }
+}
 
 describe('trips to PostgreSQL and back', () => {
   let wired: Wired
@@ -149,18 +166,10 @@ describe('new affiliates of one caller at once', () => {
 
   test('do not wait for one whose address somebody else is about to add', { timeout: 60_000 }, async t => {
     const { service } = await closedAfter(t, wiredService())
-    const [isAdded, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const adding = service.database.transaction(async tx => {
-      await addAccount(tx, { login: 'a5', email: 'a5@example.com' })
-      isAdded.resolve()
-      await end.promise
-      throw new Error('given up')
-    })
-    await isAdded.promise
+    const end = await adding(service, 'a5@example.com')
     const all = await creating(service, addresses(20))
     await Promise.all(all.filter((_, place) => place !== 5))
-    end.resolve()
-    await assert.rejects(adding, /given up/)
+    await end()
     assert.equal((await all[5]!).payment_email, 'a5@example.com')
     await assertStored(service, addresses(20))
   })
@@ -198,6 +207,28 @@ describe('new affiliates of one caller at once', () => {
 })
 
 describe('a transaction in trips', () => {
+  test('that is committed is answered so, also when nothing can be read afterwards', {
+    timeout: 60_000,
+  }, async t => {
+    const { service } = await closedAfter(t, wiredService())
+    await service.newAffiliate('first')
+    const end = await adding(service, 'awaited@example.com')
+    const created = service.post('/affiliates', { create_user: true, payment_email: 'awaited@example.com' })
+    // Until the settings that the request has read are too old for another one.
+    await delay(1000)
+    const [isLocked, unlock] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const locking = service.database.transaction(async tx => {
+      await sql`LOCK TABLE settings IN ACCESS EXCLUSIVE MODE`.execute(tx)
+      isLocked.resolve()
+      await unlock.promise
+    })
+    await isLocked.promise
+    await end()
+    assert.equal((await created).status, 201)
+    unlock.resolve()
+    await locking
+  })
+
   test('whose COMMIT has no answer is in doubt', async t => {
     const { wire, service } = await closedAfter(t, wiredService({ isNaming: false }))
     await service.newAffiliate('first')

@@ -7,7 +7,7 @@ import type { Actor } from '../../base/actor.ts'
 import type { Context } from '../../events/write.ts'
 import { type Database, GuardedDatabase, type Tx } from '../../storage/database.ts'
 import { isLate } from '../allowed.ts'
-import { HttpCall } from '../call.ts'
+import { HttpCall, steadySettings } from '../call.ts'
 import type { Answer, Endpoint, Resource } from '../endpoint.ts'
 import { fingerprintOf, once, ownerOf, readIdempotencyKey } from '../idempotency.ts'
 import type { Load } from '../limits/load.ts'
@@ -83,7 +83,8 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
       before: tx => guards.before?.(tx, actor!),
       after: tx => (isLate(reply) ? guards.after?.(tx, actor!) : undefined),
     })
-    const call = new HttpCall({ ...context, database }, request, resource, base)
+    const settings = await steadySettings(context.settings)
+    const call = new HttpCall({ ...context, database, settings }, request, resource, base)
     const key = keyIn(request, resource, endpoint)
     if (request.lines !== null) return answerLines(request, { call, database, endpoint, key })
     const condition = show && headers['if-match']
