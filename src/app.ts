@@ -21,6 +21,7 @@ import { countingAnew } from './events/counts.ts'
 import { Sealer } from './events/seal.ts'
 import { chainTable, countedTable, countsTable, entriesTable, sealsTable } from './events/table.ts'
 import type { Context, RequestContext } from './events/write.ts'
+import { noteAddress } from './http/address.ts'
 import { api } from './http/api.ts'
 import type { Resource } from './http/endpoint.ts'
 import { removeOldAnswers } from './http/idempotency.ts'
@@ -167,6 +168,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const load = new Load(options.readSeconds * 1000)
   app.server.on('connection', load.connected)
+  app.server.on('connection', noteAddress)
   const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
 
   for (const property of ['actor', 'args', 'lines', 'reading'] as const) app.decorateRequest(property, null)

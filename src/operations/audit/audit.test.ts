@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import {
   ADMIN_PASSWORD,
@@ -39,6 +42,28 @@ async function problemAfter({ database }: Service, ...statements: string[]): Pro
 describeService('the audit log', service => {
   const last = async (count: number) =>
     (await entriesAfter(service().database.reader, 0, 10_000)).slice(-count)
+
+  test('names the address of a client who hangs up at whatever moment', async () => {
+    const { database, url, key } = service()
+    const { hostname, port } = new URL(url)
+    const sendAndHangUp = async (number: number) => {
+      const socket = connect(Number(port), hostname).on('error', () => {})
+      await once(socket, 'connect')
+      const body = JSON.stringify({ create_user: true, payment_email: `hasty${number}@example.com` })
+      const head = ['POST /v1/affiliates HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${key.token}`]
+      const about = ['Content-Type: application/json', `Content-Length: ${body.length}`]
+      socket.write([...head, ...about, '', body].join('\r\n'))
+      for (let turns = 0; turns < number % 10; turns += 1) await turn()
+      socket.resetAndDestroy()
+    }
+    for (let number = 0; number < 100; number += 1) await sendAndHangUp(number)
+    await service().newAffiliate('patient')
+    const created = (await entriesAfter(database.reader, 0, 10_000)).filter(
+      ({ action }) => action === 'affiliate.create',
+    )
+    assert.ok(created.length > 1, `${created.length} were created`)
+    assert.deepEqual(new Set(created.map(({ address }) => address)), new Set(['127.0.0.1']))
+  })
 
   test('every change by an API key is told of, with what was there before and after', async () => {
     const { key } = service()
