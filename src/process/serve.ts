@@ -27,6 +27,7 @@ import { askPrimary } from './messages.ts'
 
 /** Longer requests are cut off, so that the process ends two seconds later. */
 const SHUTDOWN_MS = 8_000
+const IDLE_LOOKED_FOR_EVERY_MS = 100
 const SILENCE_MS = 1000
 
 /** First account and key of a new database; shown once. */
@@ -194,6 +195,9 @@ async function close(app: FastifyInstance, log: Logger): Promise<void> {
   // Stops listening; the HTTP server's own method would close idle connections as well.
   NetServer.prototype.close.call(app.server)
   await Promise.race([closing, delay(SILENCE_MS)])
+  // Of requests that were under way before: their answers do not end the connection.
+  const reaping = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOKED_FOR_EVERY_MS)
   await app.close()
+  clearInterval(reaping)
   clearTimeout(cutOff)
 }
