@@ -1,12 +1,11 @@
 /** User accounts, which can own keys, be affiliates, or log in. Login and e-mail are unique, ignoring case. */
-
 import type { Origin } from '../../base/actor.ts'
 import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { foldAccents, foldCase } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { isAlready } from '../../records/rules.ts'
-import { type Db, type Tx, UniqueViolation } from '../../storage/database.ts'
+import { type Db, LostRace, type Tx, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { revokeKeysOf } from '../keys/rules.ts'
 import { removeRecoveriesOf } from '../recovery/store.ts'
@@ -237,9 +236,12 @@ export async function addAccount(
 ): Promise<{ id: number; login: string }> {
   const { login } = args
   if (login !== undefined) {
-    // If both are taken, engines differ in which of the two they report.
-    if (await store.emailExists(tx, foldCase(args.email))) throw new Failure('email_taken')
-    const id = await refuseTaken(() => store.insertUser(tx, accountOf(login, args, passwordHash)))
+    const [hasEmail, hasLogin] = await Promise.all([
+      store.emailExists(tx, foldCase(args.email)),
+      store.findUserByLoginKey(tx, foldCase(login)),
+    ])
+    if (hasEmail || hasLogin) throw new Failure(hasEmail ? 'email_taken' : 'login_taken')
+    const id = await store.insertUser(tx, accountOf(login, args, passwordHash)).catch(hasLostRace)
     return { id, login }
   }
   // The first is free most often. A free one may be taken concurrently, but then another caller has succeeded.
@@ -368,6 +370,11 @@ async function refuseTaken<T>(write: () => Promise<T>): Promise<T> {
     if (cause instanceof UniqueViolation && cause.key === 'users.login_key') throw new Failure('login_taken')
     throw cause
   }
+}
+
+/** For what was free when it was looked for: run again, it is refused by the one reason of two that comes first. */
+const hasLostRace = (cause: unknown) => {
+  throw cause instanceof UniqueViolation ? new LostRace() : cause
 }
 
 /** Derives a login from an e-mail address, with -2, -3, … if earlier ones are taken. */

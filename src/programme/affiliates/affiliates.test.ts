@@ -204,6 +204,19 @@ describeService('affiliates: create', service => {
     assert.deepEqual(statuses(await Promise.all(race)), { 201: 1, 409: 59 })
   })
 
+  test('201 once, 409 for the rest - which are told the same, whoever was first', async () => {
+    const race = Array.from({ length: 40 }, () =>
+      service().post('/affiliates', {
+        create_user: true,
+        payment_email: 'both@example.com',
+        username: 'both',
+      }),
+    )
+    const refused = (await Promise.all(race)).filter(({ status }) => status !== 201)
+    assert.equal(refused.length, 39)
+    for (const reply of refused) assertFailure(reply, 409, 'existing_user_email')
+  })
+
   test('201 once, 409 for the rest - 200 clients race to make one account an affiliate', async () => {
     const { user_id, id } = await service().newAffiliate('contested')
     await service().delete(`/affiliates/${id}`)
