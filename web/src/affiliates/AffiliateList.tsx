@@ -2,13 +2,14 @@ import AddIcon from '@mui/icons-material/Add'
 import GroupIcon from '@mui/icons-material/GroupOutlined'
 import { Button, Stack, Typography } from '@mui/material'
 import { useMemo } from 'react'
-import { DateInput, ListBase, useListContext } from 'react-admin'
+import { ListBase, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { API, orderOf, queryOf } from '../api.ts'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import type { Column } from '../ui/column.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
+import { DateFilter } from '../ui/filters.tsx'
 import { count, day, type Money, time, useMoney } from '../ui/format.ts'
 import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { BulkMoves } from '../ui/moves.tsx'
@@ -31,18 +32,7 @@ export function AffiliateList() {
       <Page title="Affiliates" actions={<Actions />}>
         <StatusTabs resource="affiliates" statuses={statuses} />
         <Filters search={<Search hint="Name, e-mail or number" />}>
-          <DateInput
-            source="date.start"
-            label="Registered from"
-            sx={{ width: { sm: 168 } }}
-            helperText={false}
-          />
-          <DateInput
-            source="date.end"
-            label="Registered until"
-            sx={{ width: { sm: 168 } }}
-            helperText={false}
-          />
+          <DateFilter label="Registered" width={168} />
         </Filters>
         <Rows
           empty={<NoAffiliates />}

@@ -5,7 +5,6 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import {
   AutocompleteInput,
-  DateInput,
   ListBase,
   ReferenceInput,
   SelectInput,
@@ -20,6 +19,7 @@ import { nameOfAction, nameOfKind } from '../names.ts'
 import { pagesOf } from '../pages.ts'
 import { Allowed } from '../ui/Allowed.tsx'
 import type { Column } from '../ui/column.ts'
+import { DateFilter } from '../ui/filters.tsx'
 import { time } from '../ui/format.ts'
 import { Filters, Rows } from '../ui/ListFrame.tsx'
 import { Empty, Problem } from '../ui/Page.tsx'
@@ -121,8 +121,7 @@ function AuditFilters() {
         sx={width(130)}
       />
       <TextInput source="record_id" label="Record number" parse={text} helperText={false} sx={width(140)} />
-      <DateInput source="date.start" label="Date from" helperText={false} sx={width(158)} />
-      <DateInput source="date.end" label="Date until" helperText={false} sx={width(158)} />
+      <DateFilter />
     </>
   )
 }

@@ -38,12 +38,24 @@ export function ChoiceFilter({
   )
 }
 
+/** Browsers let a year have six digits otherwise, which takes in what was typed for day and month. */
+const LATEST_DAY = '9999-12-31'
+
 /** Filter by a range of days, both included. */
-export function DateFilter({ source = 'date', label = 'Date' }: Partial<FilterProps>) {
+export function DateFilter({
+  source = 'date',
+  label = 'Date',
+  width = 158,
+}: Partial<FilterProps> & { width?: number }) {
+  const day = {
+    helperText: false,
+    sx: wide(width),
+    slotProps: { htmlInput: { max: LATEST_DAY } },
+  } as const
   return (
     <>
-      <DateInput source={`${source}.start`} label={`${label} from`} helperText={false} sx={wide(158)} />
-      <DateInput source={`${source}.end`} label={`${label} until`} helperText={false} sx={wide(158)} />
+      <DateInput source={`${source}.start`} label={`${label} from`} {...day} />
+      <DateInput source={`${source}.end`} label={`${label} until`} {...day} />
     </>
   )
 }
