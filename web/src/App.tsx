@@ -10,6 +10,7 @@ import { otherPages, recordPages } from './pages.ts'
 import { Shell } from './Shell.tsx'
 import { authProvider } from './session.tsx'
 import { darkTheme, lightTheme } from './theme.ts'
+import { LatestMessage } from './ui/LatestMessage.tsx'
 import { lazily } from './ui/lazily.ts'
 import { Needs } from './ui/Needs.tsx'
 import { ErrorPage, NotFound } from './ui/Page.tsx'
@@ -45,6 +46,7 @@ export function App() {
       darkTheme={darkTheme}
     >
       <AdminUI
+        notification={LatestMessage}
         dashboard={Start}
         layout={Shell}
         loginPage={LoginPage}
