@@ -29,7 +29,8 @@ import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { Turns } from '../turns.ts'
 import { objectsOf, wantedObjects } from './objects.ts'
-import { isLostRace, PostgresPool, type Read, readingBy } from './pool.ts'
+import { Places } from './places.ts'
+import { isLostRace, PostgresPool, QUEUE_TIMEOUT_MS, type Read, readingBy } from './pool.ts'
 import { ReplicaReader } from './replica.ts'
 import { postgresSearch } from './search.ts'
 import { SharedTransactions } from './shared-transactions.ts'
@@ -37,6 +38,8 @@ import { Transaction } from './transaction.ts'
 
 /** Share of the connections for long reads. */
 const LONG_READS = 0.3
+/** Share of the connections that no transaction takes: whoever reads does not wait behind those who write. */
+const ONLY_READS = 0.2
 const ATTEMPTS = 10
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 200
@@ -155,8 +158,7 @@ export async function openPostgres(url: string, schema: Schema, options: Databas
       throw new DatabaseUnusable('There is no database of affiliated at this URL: it has none of its tables.')
     }
     const replica = readUrl === undefined ? undefined : new PostgresPool(configOf(readUrl), pooling)
-    const turns = new Turns(Math.max(1, Math.floor(poolSize * LONG_READS)))
-    return new PostgresDatabase(schema, primary, replica && new ReplicaReader(primary, replica), turns)
+    return new PostgresDatabase(schema, primary, replica && new ReplicaReader(primary, replica), poolSize)
   } catch (error) {
     await primary.close()
     if (error instanceof DatabaseUnusable) throw error
@@ -209,7 +211,9 @@ class PostgresDatabase implements Database {
   readonly replica: Kysely<Tables>
   readonly #primary: PostgresPool
   readonly #replicaReader: ReplicaReader | undefined
+  /** Of long reads. */
   readonly #turns: Turns
+  readonly #writers: Places
   readonly #probe = new WriteProbe(work => this.#attempt(work))
   readonly #shared = new SharedTransactions(
     work =>
@@ -220,12 +224,17 @@ class PostgresDatabase implements Database {
     work => this.#untilUndisturbed(work),
   )
 
-  /** @param turns of long reads */
-  constructor(schema: Schema, primary: PostgresPool, replicaReader: ReplicaReader | undefined, turns: Turns) {
+  constructor(
+    schema: Schema,
+    primary: PostgresPool,
+    replicaReader: ReplicaReader | undefined,
+    poolSize: number,
+  ) {
     this.schema = schema
+    this.#turns = new Turns(Math.max(1, Math.floor(poolSize * LONG_READS)))
+    this.#writers = new Places(poolSize - Math.floor(poolSize * ONLY_READS), QUEUE_TIMEOUT_MS)
     this.#primary = primary
     this.#replicaReader = replicaReader
-    this.#turns = turns
     this.reader = primary.db
     this.replica = replicaReader?.db ?? primary.db
   }
@@ -261,7 +270,8 @@ class PostgresDatabase implements Database {
 
   pool = () => {
     const { totalCount, idleCount, waitingCount } = this.#primary.pool
-    return { used: totalCount - idleCount, free: idleCount, waiting: waitingCount }
+    const waiting = waitingCount + this.#writers.waiting
+    return { used: totalCount - idleCount, free: idleCount, waiting }
   }
 
   async ready(): Promise<void> {
@@ -274,7 +284,11 @@ class PostgresDatabase implements Database {
     await this.#primary.close()
   }
 
-  async #attempt<T>(work: (tx: Tx) => Promise<T>, begin = 'BEGIN'): Promise<T> {
+  #attempt<T>(work: (tx: Tx) => Promise<T>, begin = 'BEGIN'): Promise<T> {
+    return this.#writers.within(() => this.#transact(work, begin))
+  }
+
+  async #transact<T>(work: (tx: Tx) => Promise<T>, begin: string): Promise<T> {
     const session = await this.#primary.connect()
     const transaction = new Transaction(session, begin)
     try {

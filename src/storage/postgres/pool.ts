@@ -36,7 +36,7 @@ import { NotRun, type Result, type Statement, streamOf } from './trip.ts'
 import { wireValues } from './values.ts'
 
 /** Wait for a free connection, while the server answers. */
-const QUEUE_TIMEOUT_MS = 10_000
+export const QUEUE_TIMEOUT_MS = 10_000
 const PULSE_EVERY_MS = 400
 const PULSE_TIMEOUT_MS = 800
 const IDLE_TIMEOUT_MS = 30_000

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { engines, serviceOn } from '../../../test/harness.ts'
+import { DatabaseUnavailable } from '../database.ts'
+import { Places } from './places.ts'
+
+/** Work that ends when it is told to. */
+function held(places: Places, begun: string[], name: string) {
+  const end = Promise.withResolvers<void>()
+  const done = places.within(async () => {
+    begun.push(name)
+    await end.promise
+  })
+  return { ...end, done }
+}
+
+test('who comes first has a place first, also when work fails', async () => {
+  const places = new Places(2, 60_000)
+  const begun: string[] = []
+  const a = held(places, begun, 'a')
+  const b = held(places, begun, 'b')
+  const c = held(places, begun, 'c')
+  const d = held(places, begun, 'd')
+  await turn()
+  assert.deepEqual([begun, places.waiting], [['a', 'b'], 2])
+  b.reject(new Error('failed'))
+  await assert.rejects(b.done, /failed/)
+  await turn()
+  assert.deepEqual([begun, places.waiting], [['a', 'b', 'c'], 1])
+  for (const { resolve } of [a, c, d]) resolve()
+  await Promise.all([a.done, c.done, d.done])
+  const e = held(places, begun, 'e')
+  e.resolve()
+  await e.done
+  assert.deepEqual([begun, places.waiting], [['a', 'b', 'c', 'd', 'e'], 0])
+})
+
+test('who has waited for long waits no more, and takes no place', async () => {
+  const places = new Places(1, 20)
+  const begun: string[] = []
+  const first = held(places, begun, 'first')
+  const late = held(places, begun, 'late')
+  await assert.rejects(late.done, DatabaseUnavailable)
+  first.resolve()
+  await first.done
+  await places.within(async () => {})
+  assert.deepEqual([begun, places.waiting], [['first'], 0])
+})
+
+test('reads are answered while as many write as may', { timeout: 60_000 }, async t => {
+  const service = await serviceOn(await engines.PostgreSQL!(), {}, { poolSize: 5 })
+  t.after(() => service.close())
+  await service.newAffiliate('first')
+  const end = Promise.withResolvers<void>()
+  const writing = Array.from({ length: 8 }, () => service.database.transaction(() => end.promise))
+  await turn()
+  assert.equal((await service.get('/affiliates/1')).status, 200)
+  end.resolve()
+  await Promise.all(writing)
+})
