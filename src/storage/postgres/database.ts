@@ -33,6 +33,7 @@ import { Places } from './places.ts'
 import { isLostRace, PostgresPool, QUEUE_TIMEOUT_MS, type Read, readingBy } from './pool.ts'
 import { ReplicaReader } from './replica.ts'
 import { postgresSearch } from './search.ts'
+import type { Session } from './session.ts'
 import { SharedTransactions } from './shared-transactions.ts'
 import { Transaction } from './transaction.ts'
 
@@ -285,11 +286,13 @@ class PostgresDatabase implements Database {
   }
 
   #attempt<T>(work: (tx: Tx) => Promise<T>, begin = 'BEGIN'): Promise<T> {
-    return this.#writers.within(() => this.#transact(work, begin))
+    return this.#writers.within(async leftMs => {
+      const session = await this.#primary.connect(leftMs)
+      return this.#transact(session, work, begin)
+    })
   }
 
-  async #transact<T>(work: (tx: Tx) => Promise<T>, begin: string): Promise<T> {
-    const session = await this.#primary.connect()
+  async #transact<T>(session: Session, work: (tx: Tx) => Promise<T>, begin: string): Promise<T> {
     const transaction = new Transaction(session, begin)
     try {
       return await transaction.do(work)

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { engines, serviceOn } from '../../../test/harness.ts'
 import { DatabaseUnavailable } from '../database.ts'
 import { Places } from './places.ts'
+import { PostgresPool } from './pool.ts'
 
 /** Work that ends when it is told to. */
 function held(places: Places, begun: string[], name: string) {
@@ -34,6 +35,33 @@ test('who comes first has a place first, also when work fails', async () => {
   e.resolve()
   await e.done
   assert.deepEqual([begun, places.waiting], [['a', 'b', 'c', 'd', 'e'], 0])
+})
+
+test('who has waited for a place waits for a connection only for what is left', async t => {
+  const fresh = await engines.PostgreSQL!()
+  const pool = new PostgresPool({ connectionString: fresh.url }, { size: 1 })
+  t.after(async () => {
+    await pool.close()
+    await fresh.remove()
+  })
+  const { client } = await pool.connect()
+  const places = new Places(1, 200)
+  const end = Promise.withResolvers<void>()
+  const first = places.within(async leftMs => {
+    assert.equal(leftMs, undefined)
+    await end.promise
+  })
+  const second = places.within(async leftMs => {
+    assert.ok(leftMs! < 200, `${leftMs}`)
+    return pool.connect(leftMs)
+  })
+  await delay(20)
+  end.resolve()
+  await first
+  await assert.rejects(second, DatabaseUnavailable)
+  client.release()
+  const again = await pool.connect()
+  again.client.release()
 })
 
 test('who has waited for long waits no more, and takes no place', async () => {

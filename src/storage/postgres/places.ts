@@ -16,12 +16,14 @@ export class Places {
     return this.#waiting.size
   }
 
-  /** @throws DatabaseUnavailable if there was none for long */
-  async within<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free -= 1
-    else await this.#next()
+  /**
+   * @param work receives how long it may wait for something else, where it has waited for a place already
+   * @throws DatabaseUnavailable if there was none for long
+   */
+  async within<T>(work: (leftMs?: number) => Promise<T>): Promise<T> {
+    const leftMs = await this.#take()
     try {
-      return await work()
+      return await work(leftMs)
     } finally {
       const [next] = this.#waiting
       if (next) next()
@@ -29,12 +31,17 @@ export class Places {
     }
   }
 
-  #next(): Promise<void> {
+  #take(): Promise<number> | undefined {
+    if (this.#free > 0) {
+      this.#free -= 1
+      return undefined
+    }
+    const giveUpAt = performance.now() + this.#waitMs
     return new Promise((resolve, reject) => {
       const begin = () => {
         clearTimeout(timer)
         this.#waiting.delete(begin)
-        resolve()
+        resolve(Math.max(giveUpAt - performance.now(), 0))
       }
       const timer = setTimeout(() => {
         this.#waiting.delete(begin)

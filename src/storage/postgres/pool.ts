@@ -112,11 +112,14 @@ export class PostgresPool {
     return new Session(client, { naming: this.#naming, types, onTrip: () => this.#begin() })
   }
 
-  async connect(): Promise<Session> {
+  /** @param waitMs how long to wait for a connection, if less than the limit of the pool */
+  async connect(waitMs?: number): Promise<Session> {
     if (this.#away) throw new DatabaseUnavailable('PostgreSQL: no answer')
     const connecting = this.pool.connect()
     const sentAway = Promise.withResolvers<never>()
     this.#waiting.add(sentAway.reject)
+    const giveUp = () => sentAway.reject(new Error('all connections are busy'))
+    const timer = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs)
     try {
       const client = await this.#timed(Promise.race([connecting, sentAway.promise]))
       return this.#sessions.get(client)!
@@ -128,6 +131,7 @@ export class PostgresPool {
       )
       throw new DatabaseUnavailable(`PostgreSQL: ${messageOf(error)}`, error)
     } finally {
+      clearTimeout(timer)
       this.#waiting.delete(sentAway.reject)
     }
   }

@@ -108,6 +108,19 @@ for (const reason of reasons) {
   })
 }
 
+test('when it gets no connection, all are told, and none waits for another one', async () => {
+  let attempts = 0
+  const refused = async () => {
+    attempts += 1
+    throw new DatabaseUnavailable('all connections are busy')
+  }
+  const shared = new SharedTransactions(refused, refused)
+  const outcomes = await Promise.allSettled(numbered(10).map(name => shared.run('caller', async () => name)))
+  for (const { status } of outcomes) assert.equal(status, 'rejected')
+  // The first two by themselves, and the others together.
+  assert.equal(attempts, 3)
+})
+
 test('those that wait for others who take long begin nevertheless', async () => {
   const { begun, run, members } = recorded()
   const all = numbered(5).map(name => run('caller', name))

@@ -88,11 +88,16 @@ export class SharedTransactions {
   }
 
   async #share(name: string, caller: Caller, members: readonly Member[]): Promise<void> {
+    let hasBegun = false
     try {
-      const results = await this.#attempt(tx => allOf(members.map(({ work }) => work(tx))))
+      const results = await this.#attempt(tx => {
+        hasBegun = true
+        return allOf(members.map(({ work }) => work(tx)))
+      })
       for (const [index, { resolve }] of members.entries()) resolve(results[index])
     } catch (error) {
-      if (error instanceof DatabaseUnavailable && error.reason === 'in doubt') {
+      // Without a connection, each by itself would wait as long once more.
+      if (!hasBegun || (error instanceof DatabaseUnavailable && error.reason === 'in doubt')) {
         for (const { reject } of members) reject(error)
         return
       }
