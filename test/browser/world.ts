@@ -1,7 +1,8 @@
 /** A real browser before the real process, both started once for all scenarios. */
 import assert from 'node:assert/strict'
+import { inspect } from 'node:util'
 import sparticuz from '@sparticuz/chromium'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core'
 import { type ServeProcess, serveProcess, temporaryFolder, Visitor } from '../harness.ts'
 import { MailServer } from '../mail.ts'
 
@@ -18,6 +19,9 @@ const FLAGS = [
 ]
 /** Long, because a busy machine is far more common than a page that never appears. */
 export const WAIT_MS = 60_000
+
+/** What scenarios listen to. */
+const OBSERVED = ['pageerror', 'console', 'request', 'requestfinished', 'requestfailed', 'dialog']
 
 /** What a browser cannot change later. */
 interface Place {
@@ -154,6 +158,7 @@ export class World {
   ): Promise<void> {
     const page = await this.#pageAt(place)
     const complaints: string[] = []
+    const unanswered = new Set<Request>()
     page.on('pageerror', error => complaints.push(String(error)))
     page.on('console', message => {
       // An answer of 400 or more is reported by the browser itself; scenarios look at those where they expect them.
@@ -164,7 +169,10 @@ export class World {
       const isElsewhere =
         /^(https?|wss?):/.test(request.url()) && !request.url().startsWith(this.server.announced.url)
       if (isElsewhere) complaints.push(`asked another host: ${request.url()}`)
+      unanswered.add(request)
     })
+    page.on('requestfinished', request => unanswered.delete(request))
+    page.on('requestfailed', request => unanswered.delete(request))
     try {
       await page.setViewportSize({ width, height })
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
@@ -172,9 +180,12 @@ export class World {
       await page.goto(`/admin${path}`)
       await steps(page)
       assert.deepEqual(complaints, [])
-    } catch (error) {
+    } catch (cause) {
+      const shown = await page.locator('body').ariaSnapshot({ timeout: 5_000 }).catch(String)
+      const requests = [...unanswered].map(request => `${request.method()} ${request.url()}`)
+      const seen = inspect({ complaints, unanswered: requests })
       await page.context().close()
-      throw error
+      throw new Error(`${page.url()} after it failed: ${seen}\n${shown}`, { cause })
     }
     await this.#leave(page, place)
   }
@@ -202,7 +213,7 @@ export class World {
     for (const other of context.pages()) if (other !== page) await other.close()
     await context.clearCookies()
     await context.clearPermissions()
-    for (const event of ['pageerror', 'console', 'request', 'dialog']) page.removeAllListeners(event)
+    for (const event of OBSERVED) page.removeAllListeners(event)
     this.#idle.set(JSON.stringify(place), page)
   }
 }
