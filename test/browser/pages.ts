@@ -210,6 +210,15 @@ export function pageScenarios(world: () => World): void {
         await page.getByRole('progressbar').waitFor({ state: 'hidden' })
       }))
 
+    test('system without a network - the service, which may be on the same machine, is asked nevertheless', () =>
+      world().work('/affiliates/7/show', async page => {
+        await page.evaluate("dispatchEvent(new Event('offline'))")
+        await page.getByRole('link', { name: 'Edit', exact: true }).click()
+        await page.getByLabel('Notes').pressSequentially('Called by telephone.')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Affiliate saved').waitFor()
+      }))
+
     test('copy buttons - an e-mail address and a key are in the clipboard', () =>
       world().work('/affiliates/1/show', async page => {
         await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])

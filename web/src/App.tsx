@@ -28,9 +28,17 @@ const OfOneRecord = ({ page: Page }: { page: ComponentType }) => <Page key={useP
 
 const store = localStorageStore('1', 'affiliated')
 
+/** Asks whatever the browser says of the network: the service may be on the same machine. */
+const networkMode = 'always'
+
 const queryClient = new QueryClient({
   defaultOptions: {
-    queries: { retry: (failures, error) => failures < 2 && !('status' in error), staleTime: 2_000 },
+    queries: {
+      networkMode,
+      retry: (failures, error) => failures < 2 && !('status' in error),
+      staleTime: 2_000,
+    },
+    mutations: { networkMode },
   },
 })
 
