@@ -206,6 +206,7 @@ export function pageScenarios(world: () => World): void {
         })
         await page.getByRole('link', { name: 'Affiliates', exact: true }).click()
         await page.getByRole('progressbar', { name: 'Loading' }).waitFor()
+        assert.ok(await page.getByLabel('Choose all on this page').isDisabled())
         await page.getByText(/^1-25 of/).waitFor()
         await page.getByRole('progressbar').waitFor({ state: 'hidden' })
       }))

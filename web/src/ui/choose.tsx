@@ -29,6 +29,7 @@ export function ChooseAll() {
   return (
     <Checkbox
       size="small"
+      disabled={ids.length === 0}
       checked={areAllSelected}
       indeterminate={selected.length > 0 && !areAllSelected}
       onChange={() =>
