@@ -1,8 +1,10 @@
 /** The administration area has pages of every kind of record, or says that it has none. */
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { features } from '../src/app.ts'
 import type { Field } from '../src/records/field.ts'
+import { settingsChanges } from '../src/settings/schema.ts'
 
 // By a path that the compiler does not follow: the pages are compiled for browsers.
 const registry = new URL('../web/src/pages.ts', import.meta.url).href
@@ -34,6 +36,17 @@ test('pages ask for records by the names that the interface has', () => {
     ...otherPages.map(({ path }: { path: string }) => path),
   ]
   assert.deepEqual(addresses, [...new Set(addresses)])
+})
+
+test('each setting has a field in the form', () => {
+  const folder = new URL('../web/src/settings/', import.meta.url)
+  const form = readdirSync(folder)
+    .map(name => readFileSync(new URL(name, folder), 'utf8'))
+    .join()
+  assert.deepEqual(
+    Object.keys(settingsChanges.properties).filter(name => !form.includes(` source="${name}"`)),
+    [],
+  )
 })
 
 test('the history shows every amount as money', async () => {

@@ -11,6 +11,7 @@ import { Page, Problem } from '../ui/Page.tsx'
 import { useSubmit } from '../ui/submit.ts'
 import { Waiting } from '../ui/Waiting.tsx'
 import { PayoutSettings } from './PayoutSettings.tsx'
+import { RecordingFields } from './RecordingFields.tsx'
 import { TrackingFields } from './TrackingFields.tsx'
 
 /** They are read once, and change when they are saved: nothing that was typed is kept beside that. */
@@ -103,6 +104,7 @@ function Fields({ settings }: { settings: SettingsRecord }) {
           helperText="ISO 4217. Choose it with care: the first amount that is recorded, such as a referral or a payout, fixes it."
         />
       </FormSection>
+      <RecordingFields />
       <PayoutSettings />
     </>
   )
