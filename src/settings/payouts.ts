@@ -44,6 +44,7 @@ export const payoutFields = schemas
 export const payoutNames = Object.keys(schemas)
 
 interface Changes {
+  readonly currency?: string
   readonly payer_name?: string
   readonly payer_bank?: string
   readonly payer_iban?: string
@@ -71,10 +72,10 @@ export function payoutProblems(changes: Changes, before: Settings): Problems {
 }
 
 /** Refuses names that a bank file cannot contain: better now than when the money is due. */
-function problemsOfTexts(changes: Changes, { currency, payouts }: Settings): Problems {
-  const { payer_name: name = payouts.name, payer_bank: bank = '' } = changes
+function problemsOfTexts(changes: Changes, { currency: before, payouts }: Settings): Problems {
+  const { currency = before, payer_name: name = payouts.name, payer_bank: bank = '' } = changes
   const { payer_iban: iban = payouts.iban, payer_routing: routing = payouts.routing } = changes
-  const isNamed = ['payer_name', 'payer_iban', 'payer_routing'].some(one => one in changes)
+  const isNamed = ['currency', 'payer_name', 'payer_iban', 'payer_routing'].some(one => one in changes)
   const inSepa = currency === 'EUR' && iban !== '' && problemInSepa(name, 'The name', MOST_SEPA_NAME)
   const inAch = currency === 'USD' && routing !== '' && problemInAch(name, 'The name', MOST_ACH_PAYER)
   const problem = isNamed && (inSepa || inAch)

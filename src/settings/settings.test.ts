@@ -113,3 +113,17 @@ describeService('settings', service => {
     assert.deepEqual((await admin.get('/settings')).body, before.body)
   })
 })
+
+describeService('settings before there is an amount', service => {
+  test('400 - a payer whom files in the new currency cannot name', async () => {
+    const admin = await service().admin()
+    const payer = { payer_iban: 'DE89370400440532013000', payer_name: 'Müller & Söhne' }
+    const together = await admin.patch('/settings', { ...payer, currency: 'EUR' })
+    assert.deepEqual(Object.keys(together.body.data.params), ['payer_name'])
+    const elsewhere = await admin.patch('/settings', { ...payer, currency: 'GBP' })
+    assert.equal(elsewhere.status, 200, JSON.stringify(elsewhere.body))
+    const after = await admin.patch('/settings', { currency: 'EUR' })
+    assert.deepEqual(Object.keys(after.body.data.params), ['payer_name'])
+    assert.equal((await admin.patch('/settings', { payer_iban: '', payer_name: '' })).status, 200)
+  })
+})
