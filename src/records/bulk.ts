@@ -6,7 +6,7 @@ import type { RequestContext } from '../events/write.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { narrowing } from '../http/list.ts'
 import { type BulkArguments, bulk, type Many, type Outcome } from './bulk-rules.ts'
-import type { Kind } from './kind.ts'
+import { type Kind, pathOf } from './kind.ts'
 
 const outcome = (actions: readonly string[]) =>
   Type.Object({
@@ -54,7 +54,7 @@ export function bulkEndpoints({ kind, many, actions, actionArguments = {}, remov
   const { title, filters } = kind
   const table = kind.table.name
   const names = Object.keys(actions)
-  const path = `/${table}/bulk`
+  const path = `${pathOf(kind.table)}/bulk`
   const which = { ...selection, ...narrowing(filters) }
   return [
     endpoint({

@@ -14,7 +14,7 @@ import {
 } from '../http/endpoint.ts'
 import { answerList, type ListArguments, type Listing, listArguments } from '../http/list.ts'
 import type { Fields } from './field.ts'
-import type { Kind, ReadRowOf, RowOf } from './kind.ts'
+import { type Kind, pathOf, type ReadRowOf, type RowOf } from './kind.ts'
 import type { Reading, Writing } from './rules.ts'
 
 type Any = Kind<string, string, Fields>
@@ -109,8 +109,7 @@ export function crud<N extends string, T extends string, F extends Fields>(
   failures: Failures = {},
 ): Resource {
   const { name, title, record } = kind
-  const segment = kind.table.name.replaceAll('_', '-')
-  const path = `/${segment}`
+  const path = pathOf(kind.table)
   const parts: Parts = {
     kind: kind as unknown as Any,
     rules: rules as unknown as Parts['rules'],
@@ -121,7 +120,7 @@ export function crud<N extends string, T extends string, F extends Fields>(
     idOf: args => (args as Record<string, number>)[`${name}_id`]!,
   }
   return {
-    name: segment,
+    name: path.slice(1),
     title,
     record,
     missing: `no_${name}`,

@@ -75,6 +75,9 @@ type Checked<F extends Fields> = {
     : unknown
 }
 
+/** The path of the records of a table, below that of the interface. */
+export const pathOf = ({ name }: Pick<Table, 'name'>): string => `/${name.replaceAll('_', '-')}`
+
 export interface Kind<N extends string = string, T extends string = string, F extends Fields = Fields> {
   readonly name: N
   readonly title: string
