@@ -160,7 +160,10 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         const settings = await context.settings.hold(tx)
         const id = (args as Record<string, number>)[`${kind.name}_id`]!
         const before = existing(any, await store.hold(tx, id))
-        refuseInvalid({ ...kind.problems(args, settings), ...(await problemsOfReferences(tx, any, args)) })
+        refuseInvalid({
+          ...kind.problems(args, settings),
+          ...(await problemsOfReferences(tx, any, args, before)),
+        })
         const change = kind.keep(args, settings)
         if (isAlready(before, change)) return before
         const after = await store.update(tx, before, {
@@ -186,9 +189,13 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         return before
       }),
     ),
-    problems: async ({ database, settings }, args) => ({
-      ...kind.problems(args, await settings.current()),
-      ...(await problemsOfReferences(database.reader, any, args)),
-    }),
+    problems: async ({ database, settings }, args) => {
+      const id = (args as Record<string, number | undefined>)[`${kind.name}_id`]
+      const before = id === undefined ? undefined : await store.find(database.reader, id)
+      return {
+        ...kind.problems(args, await settings.current()),
+        ...(await problemsOfReferences(database.reader, any, args, before)),
+      }
+    },
   }
 }

@@ -264,14 +264,23 @@ function few({ date, updated, search }: Criteria): boolean {
   return anyShort(date as Span | undefined, updated === undefined ? undefined : { first: updated as number })
 }
 
-/** Checks that referenced rows exist. Arguments that were not sent are not checked. */
-export async function problemsOfReferences(db: Db, { fields }: Kind, args: object): Promise<Problems> {
+/**
+ * Checks that referenced rows exist. Arguments that were not sent are not checked.
+ * @param before the row being edited: it may keep naming what was deleted
+ */
+export async function problemsOfReferences(
+  db: Db,
+  { fields }: Kind,
+  args: object,
+  before: object = {},
+): Promise<Problems> {
   const problems: Problems = {}
-  for (const { name, field } of partsOf(fields)) {
+  for (const { name, column: own, field } of partsOf(fields)) {
     const value = (args as Record<string, unknown>)[name]
     if (value === undefined || field.references === undefined || !(field.create || field.edit)) continue
     // An optional reference that is not set.
     if (field.nullable && !value) continue
+    if ((before as Record<string, unknown>)[own] === value) continue
     const { table, column = 'id' } = field.references
     const row = await untyped(db)
       .selectFrom(table)

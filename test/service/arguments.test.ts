@@ -217,6 +217,19 @@ describeService('arguments', service => {
     assert.deepEqual([body.rate, body.payment_email], ['', ''])
   })
 
+  test('200 - a whole record sent back with a change, although its affiliate is deleted by now', async () => {
+    const { id } = await service().newAffiliate('left.the.programme')
+    const made = await service().post('/coupons', { affiliate_id: id, code: 'LEFT10' })
+    assert.equal(made.status, 201, JSON.stringify(made.body))
+    assert.equal((await service().send('DELETE', `/affiliates/${id}`)).status, 200)
+    const change = (affiliate_id: number) =>
+      service().send('PATCH', `/coupons/${made.body.coupon_id}`, {
+        body: { ...made.body, affiliate_id, status: 'inactive' },
+      })
+    assert.equal((await change(id)).body.status, 'inactive')
+    assertFailure(await change(id + 1), 400, 'rest_invalid_param')
+  })
+
   test('400 - another method than the request has, which would be passed over', async () => {
     const { id } = await service().newAffiliate('override')
     const asked: [string, unknown, Record<string, string>, string][] = [

@@ -136,7 +136,7 @@ async function problemsOf(
   const isNever = valid_from !== null && valid_until !== null && valid_from > valid_until
   return {
     ...rule.problems(args, settings),
-    ...(await problemsOfReferences(db, rule, args)),
+    ...(await problemsOfReferences(db, rule, args, before)),
     ...(isOfBoth && { group_id: 'must be 0 where affiliate_id is not: a rule is for one or the other.' }),
     ...(isNever && { until: 'must not be before from.' }),
   }
