@@ -14,7 +14,10 @@ export const settingsChanges = Type.Object({
   ),
   rate_types: Type.Optional(listOf(rateTypeName, 'The rate types that an affiliate can have.')),
   currency: Type.Optional(
-    line(3, 'The currency of every amount, as an ISO 4217 code. It cannot change once a payout exists.'),
+    line(
+      3,
+      'The currency of every amount, as an ISO 4217 code. It cannot change once an amount is recorded.',
+    ),
   ),
   ...trackingChanges,
   ...payoutChanges,
