@@ -23,23 +23,60 @@ export interface Change {
   /** Identifier from `WriteTx.reserveEvent`. */
   readonly event?: number
   /** The account that the record is about, if no field says so. */
-  readonly person?: number | null
+  readonly person?: number | null | undefined
+  /** The account that it was about before, if another one. */
+  readonly formerPerson?: number | null | undefined
 }
 
-/** @returns the event's row; undefined if nothing has changed */
-export function eventOf(
+/**
+ * An event can be about one person, with whom it is erased: where a record passes from one to another, the end of what
+ * was said of the first is an event of its own.
+ * @returns the rows of the event: none if nothing has changed
+ */
+export function eventsOf(
+  origin: Origin,
+  logged: Logged,
+  action: Action,
+  id: number | null,
+  change: Change,
+): NewEntry[] {
+  const { formerPerson, person, before, after } = change
+  const kept = formerPerson === person ? undefined : withoutWords(logged, before, after)
+  if (!formerPerson || !kept) return rowsOf(origin, logged, action, id, change)
+  return [
+    // Cast: what passes to another person is edited, whatever else it is.
+    ...rowsOf(origin, logged, `${logged.kind}.edit` as Action, id, {
+      before: before!,
+      after: kept,
+      person: formerPerson,
+    }),
+    ...rowsOf(origin, logged, action, id, { ...change, before: kept }),
+  ]
+}
+
+/** The record without the personal values that a change replaces; undefined if there are none. */
+function withoutWords({ personal }: Logged, before: unknown, after: unknown): Values | undefined {
+  if (!hasMembers(before) || !hasMembers(after)) return undefined
+  const replaced = personal.filter(
+    name => isWritten(name, before, after) && isWritten(name, before, undefined),
+  )
+  const ends = replaced.map(name => [name, typeof before[name] === 'string' ? '' : null])
+  return ends.length === 0 ? undefined : { ...before, ...Object.fromEntries(ends) }
+}
+
+function rowsOf(
   { actor, address }: Origin,
   { kind, plain, personal, person }: Logged,
   action: Action,
   id: number | null,
   { before, after, event, person: about }: Change,
-): NewEntry | undefined {
+): NewEntry[] {
   const previous = hasMembers(before) ? before : undefined
   const current = hasMembers(after) ? after : undefined
   const changed = (name: string) => isWritten(name, previous, current)
   const plainNames = plain.filter(changed)
   const personalNames = personal.filter(changed)
-  if (previous && current && plainNames.length + personalNames.length === 0) return undefined
+  if (previous && current && plainNames.length + personalNames.length === 0) return []
   const personalText =
     personalNames.length === 0
       ? ''
@@ -49,7 +86,7 @@ export function eventOf(
           before: pick(previous, personalNames),
           after: pick(current, personalNames),
         })
-  return {
+  const row = {
     ...(event !== undefined && { id: event }),
     at: Date.now(),
     actor_kind: actor.kind,
@@ -66,6 +103,7 @@ export function eventOf(
     personal_hash: personalText && personalHash(personalText),
     personal: personalText,
   }
+  return [row]
 }
 
 /** The account that the record is about. */

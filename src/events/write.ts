@@ -9,7 +9,7 @@ import type { Settings } from '../base/settings.ts'
 import type { Database, TransactionOptions, Tx } from '../storage/database.ts'
 import type { Logged, Schema } from '../storage/table.ts'
 import type { Tables } from '../storage/tables.ts'
-import { type Change, eventOf } from './append.ts'
+import { type Change, eventsOf } from './append.ts'
 import { type Action, loggedIn } from './schema.ts'
 import { insertEntries, type NewEntry } from './store.ts'
 
@@ -64,8 +64,7 @@ export function write<T>(
     let hasEnded = false
     const log: WriteTx['log'] = (action, id, change = {}) => {
       if (hasEnded) throw new Error(`The transaction has ended: ${action} comes too late.`)
-      const entry = eventOf({ actor, address }, loggedAs(database.schema, action), action, id, change)
-      if (entry) entries.push(entry)
+      entries.push(...eventsOf({ actor, address }, loggedAs(database.schema, action), action, id, change))
     }
     // A separate view: the embedded engine has one `Tx` for all transactions, and a joined one has another actor.
     const view = tx.$pickTables<keyof Tables>()

@@ -174,6 +174,7 @@ export function plainRules<N extends string, T extends string, F extends Fields>
           before: kind.logged(before, settings),
           after: kind.logged(after, settings),
           person: await person(context, tx, after),
+          formerPerson: await person(context, tx, before),
         })
         return after
       }),

@@ -110,6 +110,13 @@ describeService('what a person may ask for', service => {
       .join('\n')
     const sale = { kind: 'sale', context: 'erased', reference: 'order 1', amount: 10 }
     const buyer = { id: 'gone.buyer@example.com', email: 'gone.buyer@example.com', first_name: 'Gonzalo' }
+    // Nobody is known by it, with whom it could be erased.
+    const unknown = { ...sale, reference: 'order 2', customer: { first_name: 'Gonzalo' } }
+    const early = { ...unknown, kind: 'refund', part: '1', reference: 'order 3', customer: buyer }
+    for (const report of [unknown, early]) {
+      const { status, body } = await service().post('/conversions', report, named(report.reference))
+      assert.deepEqual([status, body.conversion?.customer], [201, {}], JSON.stringify(body))
+    }
     const asked = () =>
       Promise.all([
         service().post('/affiliates', made, named('one')),
@@ -120,7 +127,9 @@ describeService('what a person may ask for', service => {
       ])
     const [first, many, sold] = await asked()
     const results = many.body.split('\n', 2).map((line: string) => JSON.parse(line))
-    const { user_id } = first.body
+    const { user_id, affiliate_id } = first.body
+    const pay = () => service().post('/payouts', { affiliate_id, amount: 1, note: 'gone.' }, named('payout'))
+    assert.equal((await pay()).status, 201)
     const { customer_id } = sold.body.conversion
     await run(['users', 'erase', 'gone.first@example.com', '--yes'])
     await run(['users', 'erase', 'gone.second@example.com', '--yes'])
@@ -133,6 +142,7 @@ describeService('what a person may ask for', service => {
     const [again, manyAgain, soldAgain] = await asked()
     assertFailure(again, 410, 'rest_answer_erased')
     assertFailure(soldAgain, 410, 'rest_answer_erased')
+    assertFailure(await pay(), 410, 'rest_answer_erased')
     const [erased, stays] = manyAgain.body.split('\n', 2).map((line: string) => JSON.parse(line))
     assert.deepEqual([erased.line, erased.status, erased.code], [1, 410, 'rest_answer_erased'])
     assert.deepEqual(stays, results[1])
@@ -140,6 +150,46 @@ describeService('what a person may ask for', service => {
     const { body } = await service().get(`/affiliates?user_id=${user_id}&user=1`)
     assert.equal(body[0].user.user_login, `erased-${user_id}`)
     assert.deepEqual((await service().get('/affiliates?search=gone')).body, [])
+  })
+
+  test('what was said of one person - is erased with them, though the payout is another’s by now', async () => {
+    const [one, other] = [
+      await service().newAffiliate('said.of'),
+      await service().newAffiliate('not.said.of'),
+    ]
+    const { id } = await service().newPayout(one.id, { amount: 1, note: 'a walrus' })
+    const body = { affiliate_id: other.id, note: 'an otter' }
+    assert.equal((await service().send('PATCH', `/payouts/${id}`, { body })).status, 200)
+    const said = async () => {
+      const { reader } = service().database
+      const rows = await reader.selectFrom('events').select('personal').where('record_id', '=', id).execute()
+      return (
+        JSON.stringify(rows)
+          .match(/walrus|otter/g)
+          ?.sort() ?? []
+      )
+    }
+    assert.deepEqual(await said(), ['otter', 'walrus', 'walrus'])
+    await run(['users', 'erase', 'said.of@example.com', '--yes'])
+    assert.deepEqual(await said(), ['otter'])
+    await run(['users', 'erase', 'not.said.of@example.com', '--yes'])
+    assert.deepEqual(await said(), [])
+  })
+
+  test('customers erase: also one who was deleted, of whom conversions and the log tell', async () => {
+    const customer = { id: 'left 1', email: 'left@example.com', first_name: 'Leticia' }
+    const sale = { kind: 'sale', context: 'left', reference: 'order 1', amount: 10, customer }
+    const { customer_id: id } = (await service().post('/conversions', sale)).body.conversion
+    assert.equal((await service().send('DELETE', `/customers/${id}`)).status, 200)
+    const told = await run(['customers', 'export', `${id}`])
+    assert.match(told.stdout, /Leticia/)
+    const erased = await run(['customers', 'erase', `#${id}`], 'left@example.com\n')
+    assert.equal(erased.code, 0, erased.stderr)
+    for (const { name } of service().database.schema) {
+      const { rows } = await sql`SELECT * FROM ${sql.table(name)}`.execute(service().database.reader)
+      assert.doesNotMatch(JSON.stringify(rows), /left@|Leticia/, name)
+    }
+    assert.equal((await run(['customers', 'erase', '999', '--yes'])).code, 1)
   })
 
   test('in the area: a manager erases customers, an administrator accounts, and nobody their own', async () => {

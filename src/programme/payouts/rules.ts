@@ -1,5 +1,5 @@
 /**
- * Rules for payouts. Their amounts are in the programme's currency, which may change until the first payout exists: a
+ * Rules for payouts. Their amounts are in the programme's currency, which may change until the first amount is recorded: a
  * transaction that writes a payout therefore locks the settings.
  */
 import type { Static } from 'typebox'
@@ -7,12 +7,13 @@ import { Failure, type Problems, refusalOf, refusalsOf, refuseInvalid } from '..
 import { exactNumber } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
+import type { Change } from '../../events/append.ts'
 import { type Context, inTransaction, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
 import { existing, isAlready, narrowed, readingOf } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
-import { accountOf } from '../affiliates/account.ts'
+import { aboutWhom } from '../affiliates/account.ts'
 import { isThere, thereAmong } from '../affiliates/store.ts'
 import type { Reason } from '../ledger/because.ts'
 import { owedTo } from '../ledger/rules.ts'
@@ -216,21 +217,9 @@ function refuseRun(before: Payout, after: Payout): void {
 
 const distinct = (ids: readonly number[] = []) => [...new Set(ids)]
 
-type Noted = Pick<Payout, 'note' | 'affiliate_id'>
-
-/** Names in the event whom a note is about, so that it is erased with them. */
-async function aboutWhom(
-  tx: Tx,
-  before: Noted | undefined,
-  after: Noted | undefined,
-): Promise<{ person?: number | null }> {
-  const noted = [after, before].find(side => side !== undefined && side.note !== '')
-  return noted ? { person: await accountOf(tx, noted.affiliate_id) } : {}
-}
-
-async function aboutEach(tx: Tx, alone: readonly Alone[]): Promise<{ person?: number | null }[]> {
-  const about: { person?: number | null }[] = []
-  for (const { row } of alone) about.push(await aboutWhom(tx, undefined, row))
+async function aboutEach(tx: Tx, alone: readonly Alone[]): Promise<Pick<Change, 'person'>[]> {
+  const about: Pick<Change, 'person'>[] = []
+  for (const { row } of alone) about.push(await aboutWhom(tx, 'note', { after: row }))
   return about
 }
 
@@ -255,7 +244,7 @@ async function finish(
     ...(before && { before: payout.logged(before, settings) }),
     ...(after && { after: payout.logged(after, settings) }),
     event: eventId,
-    ...(await aboutWhom(tx, before, after)),
+    ...(await aboutWhom(tx, 'note', { before, after })),
   })
   await carryOut(tx, id, planned, { reason: reasonOf(action, before, after), eventId }, settings)
 }

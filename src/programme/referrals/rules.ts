@@ -11,6 +11,7 @@ import { type Context, type RequestContext, type WriteTx, write } from '../../ev
 import type { Many } from '../../records/bulk-rules.ts'
 import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import { type Db, UniqueViolation } from '../../storage/database.ts'
+import { aboutWhom } from '../affiliates/account.ts'
 import { affiliateOfAccount } from '../affiliates/store.ts'
 import type { Reason } from '../ledger/because.ts'
 import { postReferral } from '../ledger/rules.ts'
@@ -19,7 +20,7 @@ import { inCurrencyOf, withCommission } from './commission.ts'
 import { decide, endOfHold, refuseUnknownAmount } from './decisions.ts'
 import { type Before, missingIn } from './missing.ts'
 import { type Referral, referral } from './referral.ts'
-import { aboutWhom, endOfRejection, endOfWords } from './rejection.ts'
+import { endOfRejection } from './rejection.ts'
 import type { CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
 import { isCorrection } from './types.ts'
@@ -230,11 +231,10 @@ export async function finish(
 ): Promise<void> {
   const { id } = (after ?? before)!
   const eventId = reserved ?? (await tx.reserveEvent())
-  const logged = await endOfWords(tx, { before, after }, settings)
   tx.log(action, id, {
-    ...(logged.before && { before: referral.logged(logged.before, settings) }),
+    ...(before && { before: referral.logged(before, settings) }),
     ...(after && { after: referral.logged(after, settings) }),
-    ...(await aboutWhom(tx, logged)),
+    ...(await aboutWhom(tx, 'rejection_reason', { before, after })),
     event: eventId,
   })
   await postReferral(tx, { before, after }, { reason, eventId, referralId: id })
