@@ -12,9 +12,9 @@ import {
   withDatabase,
 } from '../../cli/command.ts'
 import type { Context } from '../../events/write.ts'
-import { type CustomerColumns, findByEmail, rules } from '../../programme/customers/rules.ts'
+import { findByEmail } from '../../programme/customers/rules.ts'
 import { contextOf, onBehalfOf } from '../../settings/rules.ts'
-import { eraseCustomer, erasePerson, exportCustomer, exportPerson } from './rules.ts'
+import { customerIn, eraseCustomer, erasePerson, exportCustomer, exportPerson } from './rules.ts'
 
 /** @param users the command whose subcommands these become */
 export function addPrivacyCommands(users: Command): void {
@@ -63,9 +63,14 @@ async function eraseCustomerData(name: string, options: CommonOptions & { yes?: 
 }
 
 /** @throws Failure no_customer */
-async function customerNamed(context: Context, name: string): Promise<CustomerColumns> {
+async function customerNamed(
+  context: Context,
+  name: string,
+): Promise<{ readonly id: number; readonly email: string }> {
   const [, id] = /^#?(\d+)$/.exec(name) ?? []
-  return id === undefined ? findByEmail(context, name) : rules.get(context, Number(id))
+  if (id === undefined) return findByEmail(context, name)
+  const { email } = await customerIn(context.database.reader, Number(id))
+  return { id: Number(id), email }
 }
 
 async function exportData(login: string, options: CommonOptions): Promise<void> {

@@ -17,6 +17,7 @@ import { Failure, invalidArguments } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldAccents, foldCase } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
+import { deletedAmong } from '../../events/read.ts'
 import { orders as entryOrders, eraseEntriesOf, listEntries } from '../../events/store.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { forgetNames } from '../../programme/conversions/store.ts'
@@ -24,7 +25,6 @@ import { customer } from '../../programme/customers/customer.ts'
 import { customers } from '../../programme/customers/store.ts'
 import { noteErased } from '../../programme/runs/erased-store.ts'
 import type { Feature } from '../../records/feature.ts'
-import { existing } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import type { Schema, Table } from '../../storage/table.ts'
 import { recordOf as entryRecordOf } from '../audit/rules.ts'
@@ -121,7 +121,7 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
     await endSessions(tx, userId)
     await removeFactor(tx, userId)
     await forgetBrowsers(tx, user)
-    await eraseAnswersAbout(tx, { user: userId, customers: customerIds })
+    await eraseAnswersAbout(tx, schema, person)
     await revokeKeysOf(tx, userId)
     tx.log('user.erase', userId)
     return (await findUser(tx, userId))!
@@ -145,17 +145,32 @@ export async function eraseAnother(context: RequestContext, userId: number): Pro
  */
 export async function eraseCustomer(context: RequestContext, id: number): Promise<void> {
   await write(context, async tx => {
-    const { user_id } = existing(customer, await customers.hold(tx, id))
+    await customers.hold(tx, id)
+    const { user_id } = await customerIn(tx, id)
     if (user_id !== null) {
       throw invalidArguments({
         customer: `must have no account: erase account ${user_id}, and the customer with it.`,
       })
     }
-    await eraseAll(tx, context.database.schema, new Map([[customer.table.name, [id]]]))
+    const { schema } = context.database
+    const person = new Map([[customer.table.name, [id]]])
+    await eraseAll(tx, schema, person)
     await forgetNames(tx, [id])
-    await eraseAnswersAbout(tx, { customers: [id] })
+    await eraseAnswersAbout(tx, schema, person)
     tx.log('customer.erase', id)
   })
+}
+
+/** A customer, or what the log tells of one who was deleted: conversions may still name them. @throws Failure no_customer */
+export async function customerIn(
+  db: Db,
+  id: number,
+): Promise<{ readonly user_id: number | null; readonly email: string }> {
+  const row = await customers.find(db, id)
+  if (row) return row
+  const deleted = (await deletedAmong(db, customer.name, [id])).get(id)
+  if (!deleted) throw new Failure('no_customer')
+  return { user_id: deleted.personId, email: String(deleted.values.email ?? '') }
 }
 
 /** Everything that is stored about a customer without an account. @throws Failure no_customer */
@@ -164,8 +179,8 @@ export async function exportCustomer(
   features: readonly Feature[],
   id: number,
 ) {
-  const row = existing(customer, await customers.find(database.reader, id))
-  const person = new Map([[customer.table.name, [row.id]]])
+  await customerIn(database.reader, id)
+  const person = new Map([[customer.table.name, [id]]])
   return recordsAbout(database.reader, features, person, await settings.current())
 }
 

@@ -67,7 +67,9 @@ export async function eraseAbout(tx: Tx, table: Table, person: Person, time: num
   if (!about || names.length === 0) return
   const erasures = names.map(([name, column]) => sql`${sql.ref(name)} = ${column.nullable ? null : ''}`)
   const touch = 'updated_at' in table.columns ? [sql`updated_at = ${time}`] : []
-  const isFilled = names.map(([name]) => sql`${sql.ref(name)} <> ''`)
+  const isFilled = names.map(([name, column]) =>
+    column.nullable ? sql`${sql.ref(name)} IS NOT NULL` : sql`${sql.ref(name)} <> ''`,
+  )
   await sql`UPDATE ${sql.table(table.name)} SET ${sql.join([...erasures, ...touch])}
     WHERE ${about} AND (${sql.join(isFilled, sql` OR `)})`.execute(tx)
 }

@@ -179,7 +179,9 @@ const fields = {
     filters: {},
   },
   date: created('created_at', 'When it was reported'),
-  customer: personal('The customer as it was sent; empty once the person is erased.'),
+  customer: personal(
+    'The customer as it was sent; empty where customer_id is 0, and once the person is erased.',
+  ),
   metadata: personal('Whatever the sender wants to keep with it.'),
   /** Candidates for the credit, and why each was credited or not. */
   candidates: {

@@ -96,7 +96,8 @@ export function insert({ tx, args, fact, sourceId }: Report, decided: Decided): 
     occurred_at: occurredAt,
     created_at: time,
     updated_at: time,
-    customer: customer ? JSON.stringify(customer) : '',
+    // Where no customer stands for it, nobody could have it erased.
+    customer: customer && decided.customer_id !== 0 ? JSON.stringify(customer) : '',
     metadata: metadata === undefined ? '' : JSON.stringify(metadata),
   })
 }

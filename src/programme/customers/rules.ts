@@ -10,7 +10,7 @@ import { customers, findByEmailKey, findNames } from './store.ts'
 
 export const rules = refusingTwo(plainRules(customer, customers), 'customer_exists')
 
-export type CustomerColumns = ReadRowOf<typeof customer.fields>
+type CustomerColumns = ReadRowOf<typeof customer.fields>
 
 /** @throws Failure no_customer */
 export async function findByEmail({ database }: Context, email: string): Promise<CustomerColumns> {

@@ -77,7 +77,8 @@ function Actions({ customer }: { customer: Customer }) {
         </Erase>
       )}
       <DeleteRecord of={customers} record={customer}>
-        The customer is deleted for good. Referrals for their purchases stay, with the customer's number.
+        The customer is deleted for good. Referrals and conversions of their purchases stay, and conversions
+        with what they say of the customer: to remove that too, erase the customer first.
       </DeleteRecord>
     </>
   )
