@@ -357,13 +357,14 @@ export async function listen(
 /**
  * Runs the scenarios on every engine, each on a fresh service.
  * @param scenarios declares tests; `service()` is to be called inside of them
+ * @param options with the one engine that they are about, where it is one
  */
 export function describeService(
   title: string,
   scenarios: (service: () => Service) => void,
-  options?: ServiceOptions,
+  { only, ...options }: ServiceOptions & { readonly only?: 'SQLite' | 'PostgreSQL' } = {},
 ): void {
-  for (const engine of Object.keys(engines)) {
+  for (const engine of only === undefined ? Object.keys(engines) : [only]) {
     describe(`${title} (${engine})`, () => {
       let service: Service
       before(async () => {
