@@ -68,12 +68,19 @@ export interface TextSearch {
   readonly many?: true
 }
 
-/** Digits, with or without a leading #, are always an identifier. */
-export type Search = TextSearch | { readonly id: number }
+/** Digits are always an identifier. */
+export interface NumberSearch {
+  readonly id: number
+  /** The same digits, which may also be what others call it, such as the number of an order: absent after a #. */
+  readonly digits?: string
+}
+
+export type Search = TextSearch | NumberSearch
 
 export function parseSearch(text: string): Search {
-  const id = Number(/^#?(\d{1,16})$/.exec(text.trim())?.[1])
-  if (Number.isSafeInteger(id)) return { id }
+  const [, hash, digits] = /^(#?)(\d{1,16})$/.exec(text.trim()) ?? []
+  const id = Number(digits)
+  if (Number.isSafeInteger(id)) return { id, ...(hash === '' && { digits: digits! }) }
   const key = foldCase(text.trim())
   return { key, words: [...new Set(key.split(/\s+/))].map(wordOf) }
 }

@@ -57,6 +57,8 @@ export interface Field<K = unknown> extends Column<K> {
   /** Schema of the argument; a field without it cannot be sent. */
   readonly create?: TSchema
   readonly edit?: TSchema
+  /** What others call the record: a search for digits finds it as a whole, beside the identifier. Its column is indexed. */
+  readonly alias?: true
   /** Filled in by the service on creation: the time, or the acting account. */
   readonly made?: 'time' | 'actor'
   /** Column value if nothing was sent. */

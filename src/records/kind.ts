@@ -264,10 +264,15 @@ function refuseUncountable(kind: string, parts: readonly Part[], counted: string
 }
 
 function searchDescription(parts: readonly Part[]): string {
-  const names = parts.filter(({ field }) => field.folded).map(({ name }) => name.replaceAll('_', ' '))
-  return names.length > 0
-    ? `An identifier, or words of the ${names.join(' or ')}, each or a part of it, in any order.`
-    : 'An identifier.'
+  const named = (which: (part: Part) => unknown) =>
+    parts
+      .filter(which)
+      .map(({ name }) => name.replaceAll('_', ' '))
+      .join(' or ')
+  const [words, aliases] = [named(({ field }) => field.folded), named(({ field }) => field.alias)]
+  if (words === '') return 'An identifier.'
+  const digits = aliases && ` (digits find a whole ${aliases} as well)`
+  return `An identifier${digits}, or words of the ${words}, each or a part of it, in any order.`
 }
 
 function problemsOf(parts: readonly Part[], args: Row, settings: Settings): Problems {

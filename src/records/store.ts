@@ -4,7 +4,7 @@
  */
 import { type Expression, type Insertable, type Kysely, type SqlBool, sql } from 'kysely'
 import type { Problems } from '../base/errors.ts'
-import type { Search, TextSearch } from '../base/text.ts'
+import type { NumberSearch, Search, TextSearch } from '../base/text.ts'
 import { DAY_SECONDS, dayOf } from '../base/time.ts'
 import { countedRecords } from '../events/counts.ts'
 import { personOfDeleted } from '../events/read.ts'
@@ -91,7 +91,8 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
   const columns = ['id', ...parts.filter(({ field }) => field.wire).map(({ column }) => column)].map(
     column => `${table}.${column}`,
   )
-  const matching = matcher(table, filtersOf(parts), options.search ?? searchOf(table, parts))
+  const search = { text: options.search ?? searchOf(table, parts), number: numberSearchOf(table, parts) }
+  const matching = matcher(table, filtersOf(parts), search)
   const selection = (db: Db) => untyped(db).selectFrom(table).select(columns)
   const byId = (db: Db, { id }: { id: number }) => untyped(db).selectFrom(table).where('id', '=', id)
 
@@ -214,7 +215,12 @@ function orderOf(table: string, column: string, { type, nullable, order }: Part[
   }
 }
 
-function matcher(table: string, filters: Filters, search: (search: TextSearch) => Expression<SqlBool>) {
+interface Searches {
+  text(search: TextSearch): Expression<SqlBool>
+  number(search: NumberSearch): Expression<SqlBool>
+}
+
+function matcher(table: string, filters: Filters, search: Searches) {
   const column = (name: string) => sql.ref(`${table}.${name}`)
   const id = column('id')
   const identifierFilters: Record<string, (value: never) => Expression<SqlBool>> = {
@@ -222,7 +228,7 @@ function matcher(table: string, filters: Filters, search: (search: TextSearch) =
     exclude: (ids: readonly number[]) => sql<boolean>`${id} NOT IN (${sql.join(ids)})`,
     day: (day: number) => sql<boolean>`${dayIn(column('created_at'))} = ${day}`,
     updated: (first: number) => sql<boolean>`${column('updated_at')} >= ${first}`,
-    search: (of: Search) => ('id' in of ? sql<boolean>`${id} = ${of.id}` : search(of)),
+    search: (of: Search) => ('id' in of ? search.number(of) : search.text(of)),
   }
   return (criteria: Criteria): Expression<SqlBool> => {
     const conditions: Expression<SqlBool>[] = []
@@ -242,6 +248,17 @@ function searchOf(table: string, parts: readonly Part[]) {
     .filter(({ field }) => field.folded)
     .map(({ column }) => sql.ref(`${table}.${column}_key`))
   return (search: TextSearch) => containing(keys, search, sql.ref(`${table}.id`))
+}
+
+/** Matches the identifier, and digits that others call the record by. */
+function numberSearchOf(table: string, parts: readonly Part[]) {
+  const aliases = parts.filter(({ field }) => field.alias).map(({ column }) => sql.ref(`${table}.${column}`))
+  return ({ id, digits }: NumberSearch) => {
+    const isNumbered = sql<boolean>`${sql.ref(`${table}.id`)} = ${id}`
+    if (digits === undefined || aliases.length === 0) return isNumbered
+    const isCalled = aliases.map(alias => sql`${alias} = ${digits}`)
+    return sql<boolean>`(${sql.join([isNumbered, ...isCalled], sql` OR `)})`
+  }
 }
 
 /** How many match, where that is kept: of all, or of some values of the field that it is kept by. */

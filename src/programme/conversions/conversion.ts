@@ -113,6 +113,7 @@ const fields = {
   reference: {
     ...plainText('What the shop calls the payment, such as the number of the order.'),
     ...ofBuyer,
+    alias: true,
     folded: true,
     filter: anyOf(listOf(line(MAX_REFERENCE), 'Only those with one of these references.')),
   },

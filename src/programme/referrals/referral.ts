@@ -149,6 +149,7 @@ const fields = {
   },
   reference: {
     ...words(line(MAX_REFERENCE), 'What the sender calls it, such as the number of the order.', ofBuyer),
+    alias: true,
     folded: true,
     filter: anyOf(listOf(line(MAX_REFERENCE), 'Only those with one of these references.')),
   },

@@ -361,6 +361,21 @@ describeService('referrals: edit and delete', service => {
       rows.map(row => row.id),
     )
   })
+
+  test('search - digits find a record by its number, and by what the shop calls it; after # by its number alone', async () => {
+    const { id: affiliate_id } = await service().newAffiliate('numbered')
+    const make = async (reference: string) =>
+      (await service().post('/referrals', { affiliate_id, amount: 1, reference })).body.referral_id
+    const first = await make('first')
+    const called = await make(String(first))
+    await make(`${first}0`)
+    const found = async (search: string) => {
+      const { body } = await service().get(`/referrals?search=${encodeURIComponent(search)}&order=asc`)
+      return body.map(({ referral_id }: { referral_id: number }) => referral_id)
+    }
+    assert.deepEqual(await found(String(first)), [first, called])
+    assert.deepEqual(await found(`#${first}`), [first])
+  })
 })
 
 describeService('referrals: totals in the area', service => {
