@@ -88,6 +88,11 @@ export function writeShared<T>(context: Writer, work: (tx: WriteTx) => Promise<T
   return write(context, work, { sharedBy: context.actor.name })
 }
 
+/** The same for work that writes many records: one such transaction at a time. */
+export function writeMany<T>(context: Writer, work: (tx: WriteTx) => Promise<T>): Promise<T> {
+  return write(context, work, { many: true })
+}
+
 function loggedAs(schema: Schema, action: Action): Logged {
   const logged = loggedIn(schema).get(action.slice(0, action.indexOf('.')))
   if (!logged) throw new Error(`No table declares what is logged of ${action}.`)

@@ -116,8 +116,8 @@ async function performPart(
   const { call, database, lines: endpoint, shared, named, report } = performing
   let tookMs = 0
   let results: readonly LineResult[] = []
-  const attempt = (careful: boolean) =>
-    database.transaction(async tx => {
+  const attempt = (careful: boolean) => {
+    const work = async (tx: Tx) => {
       const beganAt = performance.now()
       shared?.begin()
       const perform = async (some: readonly Line[]) => {
@@ -132,7 +132,9 @@ async function performPart(
         : { text: await whole(), replayed: false }
       tookMs = performance.now() - beganAt
       return part
-    })
+    }
+    return database.transaction(work, { many: true })
+  }
   const part = await attempt(false).catch(error => {
     if (!isOfOneLine(error)) throw error
     return attempt(true)

@@ -4,7 +4,7 @@
  * After a limit of records or time it stops, and returns where to continue.
  */
 import { Failure, isOfCaller, refuseInvalid } from '../base/errors.ts'
-import { inTransaction, type RequestContext, write } from '../events/write.ts'
+import { inTransaction, type RequestContext, writeMany } from '../events/write.ts'
 import type { Reading } from './rules.ts'
 import type { Store } from './store.ts'
 
@@ -146,7 +146,7 @@ async function change(
   act: Act,
 ): Promise<Omit<Outcome, 'next'>> {
   const { name, store } = many
-  return write(context, async tx => {
+  return writeMany(context, async tx => {
     await store.holdAll(tx, ids)
     const inside = inTransaction(context, tx)
     const matching = new Set(await idsOf(inside, many, { ...narrowing, [`${name}_id`]: ids }, 0))

@@ -62,6 +62,14 @@ interface SteadyOptions {
   readonly steady?: boolean
 }
 
+interface ManyOptions {
+  /**
+   * Whether it writes many records, in an order of its own. One at a time does: two would lock the rows that they share,
+   * such as balances, in a circle.
+   */
+  readonly many: boolean
+}
+
 interface SharingOptions {
   /**
    * Name of the caller, with whose other work that says so this may share a transaction, where that saves trips. Each runs
@@ -71,8 +79,9 @@ interface SharingOptions {
 }
 
 export type TransactionOptions =
-  | (SteadyOptions & { readonly sharedBy?: never })
-  | (SharingOptions & { readonly steady?: never })
+  | (SteadyOptions & { readonly sharedBy?: never; readonly many?: never })
+  | (ManyOptions & { readonly sharedBy?: never; readonly steady?: never })
+  | (SharingOptions & { readonly steady?: never; readonly many?: never })
 
 /** A database whose transactions join an open one, and whose reads go through it. */
 export function within(database: Database, tx: Tx): Database {

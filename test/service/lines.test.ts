@@ -339,4 +339,38 @@ describeService('lines', service => {
     assertFailure(await reply('/affiliates', ['{}']), 429, 'rest_too_many_requests')
     for (const one of open) one.destroy()
   })
+
+  test('many records are written by one request at a time, and single ones meanwhile', async t => {
+    const { database } = service()
+    // The embedded engine has one writer.
+    if (database.engine.name === 'SQLite') return t.skip()
+    const { id: affiliate_id } = await service().newAffiliate('one.at.a.time')
+    const make = async () =>
+      (await service().post('/referrals', { affiliate_id, amount: 1 })).body.referral_id
+    const [first, second] = [await make(), await make()]
+    const released = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    t.after(() => released.resolve())
+    const holding = database.transaction(
+      async tx => {
+        await sql`SELECT 1`.execute(tx)
+        held.resolve()
+        await released.promise
+      },
+      { many: true },
+    )
+    await held.promise
+    const ended: string[] = []
+    const many = [
+      send('/referrals', [{ affiliate_id, amount: 1 }]).then(() => ended.push('lines')),
+      service()
+        .post('/referrals/bulk', { action: 'approve', referral_id: [first, second] })
+        .then(({ body }) => ended.push(`bulk ${body.done.length}`)),
+    ]
+    for (let count = 0; count < 10; count += 1) await make()
+    assert.deepEqual(ended, [])
+    released.resolve()
+    await Promise.all([holding, ...many])
+    assert.deepEqual(ended.sort(), ['bulk 2', 'lines'])
+  })
 })

@@ -1,6 +1,6 @@
 /** Ends holds: a referral that is pending until a moment is owed from then on. */
 import { now } from '../../base/time.ts'
-import { type RequestContext, write } from '../../events/write.ts'
+import { type RequestContext, writeMany } from '../../events/write.ts'
 import { finish } from './rules.ts'
 import * as store from './store.ts'
 
@@ -21,7 +21,7 @@ export async function endHolds(
 }
 
 function endSome(context: RequestContext): Promise<number> {
-  return write(context, async tx => {
+  return writeMany(context, async tx => {
     const settings = await context.settings.hold(tx)
     const dueReferrals = await store.holdDue(tx, now(), BATCH)
     for (const before of dueReferrals) {

@@ -6,7 +6,7 @@
 import { Failure } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
-import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { type RequestContext, type WriteTx, write, writeMany } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { UniqueViolation } from '../../storage/database.ts'
 import { postRun } from '../ledger/rules.ts'
@@ -171,7 +171,7 @@ const isLong = (changedItems: ChangedItems) => Object.keys(changedItems).length 
 
 /** Reserves the earnings of the next items. @returns whether there may be more */
 export async function reserveSome(context: RequestContext, run: Run): Promise<boolean> {
-  return write(context, async tx => {
+  return writeMany(context, async tx => {
     const settings = await context.settings.hold(tx)
     const before = await store.runs.hold(tx, run.id)
     if (before?.status !== 'approving' || before.verified !== 1) return before?.status === 'approving'
@@ -240,7 +240,7 @@ async function reserveItems(
 
 /** Releases what an approval had reserved before it failed. */
 export async function takeBackSome(context: RequestContext, run: Run): Promise<boolean> {
-  return write(context, async tx => {
+  return writeMany(context, async tx => {
     const before = await store.runs.hold(tx, run.id)
     if (before?.status !== 'approving' || before.verified !== 2) return before?.status === 'approving'
     const items = await store.firstItems(tx, run.id, 'reserved', ITEMS_AT_ONCE)

@@ -1,6 +1,6 @@
 /** Cancels a run: its earnings are free for another run. Done in chunks, like the reservation. */
 import { now } from '../../base/time.ts'
-import { type RequestContext, write } from '../../events/write.ts'
+import { type RequestContext, write, writeMany } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { conflict } from './conflict.ts'
 import { filesOf } from './file-store.ts'
@@ -52,7 +52,7 @@ export async function beginCancelling(
 
 /** Releases the earnings of the next items. @returns whether there may be more */
 export async function releaseSome(context: RequestContext, run: Run): Promise<boolean> {
-  return write(context, async tx => {
+  return writeMany(context, async tx => {
     const before = await store.runs.hold(tx, run.id)
     if (before?.status !== 'cancelled') return false
     const reserved = await store.firstItems(tx, run.id, 'reserved', ITEMS_AT_ONCE)

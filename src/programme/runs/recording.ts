@@ -4,7 +4,7 @@ import { byName } from '../../base/by-name.ts'
 import { fromUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
-import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { type Context, type RequestContext, type WriteTx, write, writeMany } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { conflict } from './conflict.ts'
@@ -263,7 +263,7 @@ async function recordSome(
   reported: ReadonlyMap<number, ReportedOutcome>,
   log: (tx: WriteTx, sorted: Sorted) => Promise<void>,
 ): Promise<Sorted> {
-  return write(context, async tx => {
+  return writeMany(context, async tx => {
     const settings = await context.settings.hold(tx)
     const run = existing(payoutRun, await store.runs.hold(tx, runId))
     await refuseUnsent(tx, run)

@@ -44,8 +44,11 @@ const ONLY_READS = 0.2
 const ATTEMPTS = 10
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 200
-/** Any number that no other program on the database uses. */
+/** Any numbers that no other program on the database uses. */
 const MIGRATION_LOCK = 7_249_335_106_441
+const MANY_LOCK = 7_249_335_106_442
+/** How long a transaction of many records waits for others of this process. Those of other nodes it waits for like for a row. */
+const MANY_TIMEOUT_MS = 60_000
 
 /** Makes the transaction get its number first; see `numbersFirst`. */
 const nextOf = (table: string) => sql<number>`CASE WHEN pg_current_xact_id() IS NOT NULL
@@ -60,6 +63,8 @@ const STEADY = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 
 /** One that waits for a lock holds up all that share its transaction. */
 const waitingBriefly = statement('SET LOCAL lock_timeout = 100')
+
+const beingTheOnlyOneOfMany = statement(`SELECT pg_advisory_xact_lock(${MANY_LOCK})`)
 
 const withoutLimits = ['SET LOCAL statement_timeout = 0', 'SET LOCAL lock_timeout = 0']
 
@@ -215,6 +220,8 @@ class PostgresDatabase implements Database {
   /** Of long reads. */
   readonly #turns: Turns
   readonly #writers: Places
+  /** Before they take a place among the writers, who would wait behind them. */
+  readonly #ofMany = new Places(1, MANY_TIMEOUT_MS)
   readonly #probe = new WriteProbe(work => this.#attempt(work))
   readonly #shared = new SharedTransactions(
     work =>
@@ -259,14 +266,20 @@ class PostgresDatabase implements Database {
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const { steady, sharedBy } = options
-    const running =
-      sharedBy === undefined
-        ? this.#untilUndisturbed(work, steady ? STEADY : 'BEGIN')
-        : this.#shared.run(sharedBy, work)
-    const result = await running.catch(this.#probe.remember)
+    const result = await this.#run(work, options).catch(this.#probe.remember)
     await this.#replicaReader?.caughtUp()
     return result
+  }
+
+  #run<T>(work: (tx: Tx) => Promise<T>, { steady, sharedBy, many }: TransactionOptions): Promise<T> {
+    if (sharedBy !== undefined) return this.#shared.run(sharedBy, work)
+    if (!many) return this.#untilUndisturbed(work, steady ? STEADY : 'BEGIN')
+    return this.#ofMany.within(() =>
+      this.#untilUndisturbed(async tx => {
+        await beingTheOnlyOneOfMany.later(tx, {})
+        return work(tx)
+      }),
+    )
   }
 
   pool = () => {
