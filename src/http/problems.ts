@@ -22,7 +22,7 @@ const sentences: Partial<Record<Reason, string>> = {
   removed:
     'The file of the database was removed or replaced while the service ran. Nothing was changed; the service answers again once its file is back.',
   'in doubt':
-    'The database failed while it confirmed the change. Look whether the change was made before you try again.',
+    'The database failed while it confirmed the change, or after it. Look whether the change was made before you try again.',
 }
 
 /** Requests that Fastify refuses before a handler runs. */

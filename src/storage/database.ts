@@ -109,10 +109,18 @@ export interface Guards {
 export class GuardedDatabase implements Database {
   readonly #database: Database
   readonly #guards: Guards
+  readonly #past: { hasCommitted: boolean }
 
-  constructor(database: Database, guards: Guards) {
+  constructor(database: Database, guards: Guards, past = { hasCommitted: false }) {
     this.#database = database
     this.#guards = guards
+    this.#past = past
+  }
+
+  /** What is told of a failure: after a commit, nobody can say any more that nothing was changed. */
+  told(error: unknown): unknown {
+    if (!this.#past.hasCommitted || !(error instanceof DatabaseUnavailable)) return error
+    return new DatabaseUnavailable(error.message, error, 'in doubt')
   }
 
   get engine(): Engine {
@@ -132,11 +140,11 @@ export class GuardedDatabase implements Database {
   }
 
   background(budget?: ReadBudget): Database {
-    return new GuardedDatabase(this.#database.background(budget), this.#guards)
+    return new GuardedDatabase(this.#database.background(budget), this.#guards, this.#past)
   }
 
-  transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> {
-    return this.#database.transaction(async tx => {
+  async transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    const result = await this.#database.transaction(async tx => {
       const before = this.#guards.before?.(tx)
       if (before) await before
       const result = await work(tx)
@@ -144,6 +152,8 @@ export class GuardedDatabase implements Database {
       if (after) await after
       return result
     }, options)
+    this.#past.hasCommitted = true
+    return result
   }
 
   ready(): Promise<void> {

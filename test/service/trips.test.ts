@@ -229,6 +229,16 @@ describe('a transaction in trips', () => {
     await locking
   })
 
+  test('that is committed is not said to have changed nothing when its answer cannot be read', async t => {
+    const { wire, service } = await closedAfter(t, wiredService())
+    const admin = await service.admin()
+    wire.cutAt('SELECT 1 FROM')
+    const cut = await admin.patch('/settings', { default_rate: 33 })
+    assert.equal(cut.status, 503)
+    assert.match(cut.body.message, /Look whether the change was made/)
+    assert.equal((await admin.get('/settings')).body.default_rate, '33')
+  })
+
   test('whose COMMIT has no answer is in doubt', async t => {
     const { wire, service } = await closedAfter(t, wiredService({ isNaming: false }))
     await service.newAffiliate('first')

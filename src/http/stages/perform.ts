@@ -76,13 +76,9 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
   const show = showing(resource, endpoint)
   const derived = derivedFields(resource)
 
-  return async (request, reply) => {
-    const { actor, headers } = request
+  const write = async (request: FastifyRequest, database: GuardedDatabase) => {
+    const { headers } = request
     const args = request.args!
-    const database = new GuardedDatabase(context.database, {
-      before: tx => guards.before?.(tx, actor!),
-      after: tx => (isLate(reply) ? guards.after?.(tx, actor!) : undefined),
-    })
     const settings = await steadySettings(context.settings)
     const call = new HttpCall({ ...context, database, settings }, request, resource, base)
     const key = keyIn(request, resource, endpoint)
@@ -107,6 +103,19 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
       },
       { steady: condition !== undefined },
     )
+  }
+
+  return async (request, reply) => {
+    const { actor } = request
+    const database = new GuardedDatabase(context.database, {
+      before: tx => guards.before?.(tx, actor!),
+      after: tx => (isLate(reply) ? guards.after?.(tx, actor!) : undefined),
+    })
+    try {
+      return await write(request, database)
+    } catch (error) {
+      throw database.told(error)
+    }
   }
 }
 
