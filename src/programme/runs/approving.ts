@@ -153,7 +153,12 @@ async function compareSome(
   const changedItems: ChangedItems = {}
   let after = run.prepared_to
   for (let number = 1; number <= PAGES_AT_ONCE && !isLong(changedItems); number += 1) {
-    const page = { runId: run.id, statuses: ['included'], after, limit: COMPARED_AT_ONCE } as const
+    const page = {
+      runId: run.id,
+      statuses: ['included', 'excluded'],
+      after,
+      limit: COMPARED_AT_ONCE,
+    } as const
     const items = await store.itemsAfter(reader, page)
     const ids = items.map(item => item.affiliate_id)
     const { proposals } = await propose(reader, run, ids, settings)

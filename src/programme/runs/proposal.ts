@@ -170,6 +170,7 @@ export function digestWith(before: string, items: readonly Proposal[]): string {
 
 /** Whether the earlier decision still stands. */
 export function isSame(before: Proposal, now: Proposal): boolean {
+  if (before.status === 'excluded') return now.status === 'excluded'
   return (
     before.status === now.status &&
     before.reason === now.reason &&
@@ -180,7 +181,8 @@ export function isSame(before: Proposal, now: Proposal): boolean {
 
 /** What has changed about an item, for the person who is approving it. */
 export function differenceOf(before: Proposal, now: Proposal, decimals: number): string {
-  if (now.status === 'excluded' && before.status === 'included') {
+  if (before.status === 'excluded') return 'can be paid by now, and is left out.'
+  if (now.status === 'excluded') {
     return `is left out now. ${now.note}`
   }
   if (before.amount !== now.amount || before.referrals !== now.referrals) {
