@@ -4,6 +4,7 @@ import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/mon
 import { choice, currency, identifiers, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'
+import { filter, sql } from '../../records/field.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   amount,
@@ -263,7 +264,22 @@ const fields = {
     sample: () => '',
   },
   /** The item of an approved payout run that reserves it; 0 when there is none. */
-  run_item_id: inNumber(0),
+  run_item_id: {
+    ...inNumber(0),
+    filters: {
+      in_run: filter(
+        choice(
+          ['yes', 'no'],
+          'Only those that an approved payout run reserves or has paid, or only those that none does.',
+        ),
+      )({
+        keep: value => value,
+        where: (column, stored) => [
+          sql<boolean>`CASE WHEN ${column} = 0 THEN 'no' ELSE 'yes' END = ${stored}`,
+        ],
+      }),
+    },
+  },
   /** 1 when no other referral may have the same context, reference, affiliate and type. */
   unique_reference: { ...inNumber(0), secret: true },
   /** SHA-256 of the arguments of its creation, by which a repeated request is recognised. */

@@ -44,7 +44,7 @@ const lines: Line[] = [
   {
     account: 'unpaid',
     name: 'Unpaid',
-    why: 'Approved and payable: the sum of the unpaid referrals.',
+    why: 'Approved and payable: the sum of the unpaid referrals that no payout run has reserved.',
     of: affiliate_id => listOf('referrals', { affiliate_id, status: 'unpaid' }),
   },
   {

@@ -43,7 +43,8 @@ function useClearedFor(affiliate: number | null | undefined, lastSum: RefObject<
 const typedIn = (value: unknown) => String(value ?? '').trim()
 
 const unpaidOf = (affiliateId: number) => ({
-  filter: { affiliate_id: affiliateId, status: 'unpaid' },
+  // What a run reserves, it pays.
+  filter: { affiliate_id: affiliateId, status: 'unpaid', in_run: 'no' },
   pagination: { page: 1, perPage: MOST },
   sort: { field: 'date', order: 'ASC' as const },
 })
@@ -57,6 +58,7 @@ function OfAffiliate({ affiliateId, lastSum }: { affiliateId: number; lastSum: R
   const { data, total, error, refetch } = useUnpaid(affiliateId)
   const { ticked, setTicked } = useTicked(data ?? [], lastSum)
   const balances = useBalances(affiliateId)
+  const hasReserved = Number(balances.data?.reserved ?? 0) !== 0
   const dataProvider = useDataProvider()
   useAfterRefusal(async () => {
     const latest = await dataProvider.getList<Referral>('referrals', unpaidOf(affiliateId))
@@ -69,7 +71,7 @@ function OfAffiliate({ affiliateId, lastSum }: { affiliateId: number; lastSum: R
   if (data.length === 0) {
     return (
       <Typography variant="body2" sx={{ color: 'text.secondary' }}>
-        This affiliate has no unpaid referrals.
+        This affiliate has no unpaid referrals{hasReserved && ' that no payout run pays'}.
       </Typography>
     )
   }
@@ -97,6 +99,7 @@ function OfAffiliate({ affiliateId, lastSum }: { affiliateId: number; lastSum: R
       <Typography role="status" variant="body2" sx={{ mt: 1, fontVariantNumeric: 'tabular-nums' }}>
         {plural(ticked.length, 'referral')} ticked, <strong>{money.full(sumOf(ticked))}</strong> in all.
         {total !== undefined && total > data.length && ` The oldest ${MOST} of ${total} are listed.`}
+        {hasReserved && ' What a payout run has reserved is not listed: record its outcome there.'}
       </Typography>
     </Box>
   )
