@@ -21,6 +21,10 @@ export function ruleScenarios(world: () => World): void {
         await preview.getByText('Enter a rate to see what a sale would earn.').waitFor()
         await page.getByRole('textbox', { name: 'Rate', exact: true }).fill('12.4')
         await preview.getByText('This sale would earn 12.40 USD.').waitFor()
+        // Enter here saves no rule.
+        await preview.getByLabel('Amount (USD)').press('Enter')
+        await preview.getByLabel('Amount (USD)').press('Enter')
+        assert.match(page.url(), /rules\/create$/)
         for (const kind of ['Lead', 'Sale']) {
           await page.getByRole('combobox', { name: 'Kinds of sale' }).click()
           await page.getByRole('option', { name: 'Lead' }).click()

@@ -1,7 +1,7 @@
 /** Commission preview of a sale under the rule that is being edited. */
 import { Card, MenuItem, Stack, TextField, Typography } from '@mui/material'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useState } from 'react'
+import { type KeyboardEvent, useDeferredValue, useState } from 'react'
 import { HttpError, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import type { Static } from 'typebox'
@@ -77,6 +77,14 @@ type Sale = Readonly<Record<string, string>>
 /** Debounce of the preview request. */
 const WAIT_MS = 250
 
+const apart = {
+  sx: { p: { xs: 2, sm: 2.5 }, mb: 2 },
+  // The fields are no part of the form around them, which Enter would save.
+  onKeyDown: (event: KeyboardEvent) => {
+    if (event.key === 'Enter') event.preventDefault()
+  },
+}
+
 export function Preview() {
   const [sale, setSale] = useState<Sale>({ amount: '100', order: '1' })
   const typed: Record<string, unknown> = useWatch()
@@ -99,7 +107,7 @@ export function Preview() {
   })
   const wrong = paramsOf(error)
   return (
-    <Card component="section" aria-label="What a sale would earn" sx={{ p: { xs: 2, sm: 2.5 }, mb: 2 }}>
+    <Card component="section" aria-label="What a sale would earn" {...apart}>
       <Typography variant="h2" sx={{ mb: 1.5 }}>
         What a sale would earn
       </Typography>
