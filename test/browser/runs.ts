@@ -112,7 +112,7 @@ export function runScenarios(world: () => World): void {
           .getByRole('region', { name: 'Failed payouts' })
           .getByRole('listitem')
           .filter({ has: page.getByRole('link', { name: `#${item.payout_id}`, exact: true }) })
-          .getByText('The next payout run pays it')
+          .getByText('A payout run can pay it')
           .waitFor()
         await page.keyboard.press('/')
         await page.getByRole('combobox', { name: 'Search' }).pressSequentially(item.reference, { delay: 60 })

@@ -246,7 +246,7 @@ function WithNextRun({ payout }: { payout: Payout }) {
   if (!useIsOpen(payout, 'run')) return null
   return (
     <Typography variant="caption" sx={{ color: 'text.secondary' }}>
-      The next payout run pays it
+      A payout run can pay it
     </Typography>
   )
 }

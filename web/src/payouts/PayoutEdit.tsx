@@ -157,7 +157,7 @@ function FieldsOfRun({ status }: { status: Payout['status'] }) {
       hint={
         status === 'paid'
           ? 'A payout run made this payout, so its affiliate, amount and referrals stay as they are.'
-          : 'A payout run made this payout, and it has failed: the next payout run pays what is owed.'
+          : 'A payout run made this payout, and it has failed: another payout run can pay what is owed.'
       }
     >
       {status === 'paid' && (
