@@ -12,6 +12,7 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { API, get } from '../api.ts'
+import { Allowed } from '../ui/Allowed.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { count, plural, time } from '../ui/format.ts'
@@ -79,7 +80,7 @@ function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownloa
     <TableRow>
       <TableCell>
         {name}
-        {erased > 0 && (
+        {erased > 0 && run.status !== 'closed' && (
           <Typography variant="caption" component="div" sx={{ color: 'warning.main' }}>
             {payees === 0
               ? 'Every payee of this file was erased: record the outcome of each below.'
@@ -97,12 +98,14 @@ function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownloa
       <TableCell>{handed_over ? time(handed_over) : '–'}</TableCell>
       <TableCell sx={{ whiteSpace: { sm: 'nowrap' }, textAlign: 'right' }}>
         {payees > 0 && (
-          <ExportLink
-            href={`${API}/${path}?part=${part}`}
-            label="Download"
-            aria-label={`Download ${name}`}
-            onDownload={onDownload}
-          />
+          <Allowed to="payout-runs.edit">
+            <ExportLink
+              href={`${API}/${path}?part=${part}`}
+              label="Download"
+              aria-label={`Download ${name}`}
+              onDownload={onDownload}
+            />
+          </Allowed>
         )}
         {isPaidBy && payees > 0 && !handed_over && run.status !== 'closed' && (
           <Button onClick={() => setAsking(true)} aria-label={`Handed over: ${name}`}>

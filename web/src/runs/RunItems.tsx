@@ -1,6 +1,6 @@
 import { Box, Button, MenuItem, TextField, Typography } from '@mui/material'
 import { useMemo, useState } from 'react'
-import { ListBase, useNotify, useRefresh } from 'react-admin'
+import { ListBase, useListContext, useNotify, useRefresh } from 'react-admin'
 import { Link } from 'react-router-dom'
 import type { Outcome } from '../../../src/programme/runs/outcome.ts'
 import { itemStatuses, reasons } from '../../../src/programme/runs/words.ts'
@@ -46,7 +46,7 @@ export function RunItems({ run }: { run: Run }) {
           <AffiliateInput nameOf={numberedName} helperText={false} sx={{ width: { sm: 220 } }} />
           <ChoiceFilter source="status" label="Status" choices={itemStatuses} />
           <ChoiceFilter source="reason" label="Why" choices={reasons} width={180} />
-          <ExportLink href={`${API}/exports/run-items?payout_run_id=${run.id}`} />
+          <ExportOfPayees run={run} />
         </Filters>
         <Rows
           empty={<Empty title="Nobody is owed anything">Nobody has a balance that could be paid.</Empty>}
@@ -68,6 +68,14 @@ export function RunItems({ run }: { run: Run }) {
         />
       </ListBase>
     </Box>
+  )
+}
+
+/** Of those that the list shows. */
+function ExportOfPayees({ run }: { run: Run }) {
+  const { filterValues } = useListContext()
+  return (
+    <ExportLink href={`${API}/exports/run-items?${queryOf({ ...filterValues, payout_run_id: run.id })}`} />
   )
 }
 
@@ -209,9 +217,10 @@ function Settle({ item }: { item: Item }) {
     setNote('')
   }
   const confirm = async () => {
-    await request('POST', `run-items/${item.id}`, { body: { status: outcome, ...(note && { note }) } })
+    const body = { status: outcome, ...(note && { note }) }
+    // Also after a refusal: somebody else may have recorded it.
+    await request('POST', `run-items/${item.id}`, { body }).finally(refresh)
     notify(`Recorded: ${outcome}`, { type: 'success' })
-    refresh()
   }
   return (
     <>
