@@ -35,6 +35,8 @@ const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       networkMode,
+      // Not by default where it asks always.
+      refetchOnReconnect: true,
       retry: (failures, error) => failures < 2 && !('status' in error),
       staleTime: 2_000,
     },

@@ -107,13 +107,14 @@ interface RowsProps {
 }
 
 export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps) {
-  const { error, isPending, total, filterValues, setFilters, refetch } = useListContext()
+  const { data, error, isPending, total, filterValues, setFilters, refetch } = useListContext()
   const list = useRef<HTMLDivElement>(null)
   useKnownOrder(error)
   useRememberedList()
   useChoiceEndsWithFilter()
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
-  if (error) return <Problem error={error} retry={() => refetch()} />
+  // What is shown stays when it cannot be read again.
+  if (error && !data) return <Problem error={error} retry={() => refetch()} />
   if (!isPending && total === 0) {
     const filterText = JSON.stringify(filterValues)
     const narrowed = filterText !== '{}' && filterText !== JSON.stringify(first)
