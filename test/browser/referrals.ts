@@ -181,12 +181,38 @@ export function referralScenarios(world: () => World): void {
         await page.getByLabel('Choose all on this page').check()
         const bar = page.getByRole('region', { name: 'Chosen' })
         await bar.getByLabel('All 27 that match').check()
+        // The wish ends with the choice.
+        const statuses = page.getByRole('group', { name: 'Status' })
+        await statuses.getByRole('button', { name: /^Rejected/ }).click()
+        await bar.waitFor({ state: 'hidden' })
+        await statuses.getByRole('button', { name: /^Pending/ }).click()
+        await page.getByText('1-25 of 27').waitFor()
+        await page.getByLabel('Choose all on this page').check()
+        assert.equal(await bar.getByLabel('All 27 that match').isChecked(), false)
+        await bar.getByLabel('All 27 that match').check()
         await bar.getByRole('button', { name: 'Approve' }).click()
         await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
         await page.getByText('27 referrals approved').waitFor()
       })
       assert.equal((await world().read(`/affiliates/${affiliate.id}/balances`)).unpaid, 27)
       assert.equal((await world().read(`/referrals/${other.id}`)).status, 'rejected')
+    })
+
+    test('approved in a page that is out of date - is not, and what it shows is read again', async () => {
+      const affiliate = await newAffiliate('outofdate')
+      const args = { affiliate_id: affiliate.id, amount: 10, status: 'pending' }
+      const { id } = await world().make('/referrals', args)
+      await world().work(`/referrals/${id}/show`, async page => {
+        const approve = page.getByRole('button', { name: /^Approve/ })
+        await approve.waitFor()
+        await world().api('PATCH', `/referrals/${id}`, { amount: 9999 })
+        await approve.click()
+        await page.getByText('someone else has changed the amount meanwhile').waitFor()
+        assert.equal((await world().read(`/referrals/${id}`)).status, 'pending')
+        await page.getByText('$9,999.00').first().waitFor()
+        await idle(approve).click()
+        await page.getByText(`Referral ${id} approved`).waitFor()
+      })
     })
 
     test('payout of what is ticked - the amount is their sum and can differ; what is left is written off', async () => {

@@ -79,20 +79,35 @@ const reportedStates = new WeakMap<object, object>()
 
 /**
  * Sends only the fields that differ from the record that the form started with.
- * @throws HttpError when someone else has changed the same fields meanwhile; saving again after that replaces them
+ * @param seen other fields on which the change was decided
+ * @throws HttpError when someone else has changed the same fields meanwhile, and saving again after that replaces them;
+ * or when they have changed what it was decided on
  */
 async function edit(
   resource: string,
   id: unknown,
   data: Record<string, unknown>,
   before: Record<string, unknown>,
+  seen: readonly string[] = [],
 ): Promise<Row> {
   const changedFields = changes(data, before)
   const { record: now, tag } = await oneWithTag<Row>(resource, id)
+  refuseUnseen(seen, now, before)
   refuseContested(changedFields, now, before)
   const always = pagesOf(resource)?.always?.map(name => [name, data[name]]) ?? []
   const body = { ...Object.fromEntries(always), ...changedFields }
   return write(resource, 'update', `${resource}/${id}`, body, { ifMatch: tag })
+}
+
+function refuseUnseen(seen: readonly string[], now: Row, before: Record<string, unknown>): void {
+  const others = changes(now, before)
+  const [name] = seen.filter(one => one in others)
+  if (name === undefined) return
+  const field = name.replace(/_id$/, '').replaceAll('_', ' ')
+  throw new HttpError(
+    `Nothing was done: someone else has changed the ${field} meanwhile. Look at it, and decide again.`,
+    412,
+  )
 }
 
 /**
@@ -206,8 +221,8 @@ export const dataProvider: DataProvider = {
     const record = await write(resource, 'create', resource, data, { idempotencyKey: meta?.keyOf?.(data) })
     return { data: await writeRecord(resource, record) }
   },
-  update: async (resource, { id, data, previousData }) => {
-    const record = await edit(resource, id, data, previousData)
+  update: async (resource, { id, data, previousData, meta }) => {
+    const record = await edit(resource, id, data, previousData, meta?.seen)
     // Editing a rule creates a new version with another id; react-admin expects the id that the form was opened with.
     return { data: completed(resource, await writeRecord<Row>(resource, record), { id }) }
   },

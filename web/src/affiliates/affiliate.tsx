@@ -55,6 +55,7 @@ export function Account({ affiliate, name }: { affiliate: Affiliate; name?: Reac
 export const moving: Moving<Affiliate> = {
   of: affiliates,
   nameOf,
+  seen: ['rate', 'rate_type'],
   moves: [
     {
       action: 'Approve',

@@ -53,7 +53,8 @@ export function MarkPaid({ payout, ...rest }: { payout: Payout } & Omit<ButtonPr
     const status = isPaid ? 'failed' : 'paid'
     const before = wasMarkedHere.current
     wasMarkedHere.current = true
-    const change = { id: payout.id, data: { ...payout, status }, previousData: payout } as const
+    const meta = { seen: ['affiliate_id', 'amount', 'referrals'] }
+    const change = { id: payout.id, data: { ...payout, status }, previousData: payout, meta } as const
     try {
       await update('payouts', change, { returnPromise: true })
     } catch (error) {

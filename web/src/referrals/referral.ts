@@ -26,6 +26,7 @@ export const rejectionHint = 'Part of the explanation, which the affiliate may b
 export const moving: Moving<Referral> = {
   of: referrals,
   nameOf,
+  seen: ['affiliate_id', 'amount'],
   moves: [
     {
       action: 'Approve',

@@ -37,6 +37,8 @@ export interface Moving<R extends Movable> {
   readonly of: RecordPages
   readonly nameOf: (record: R) => string
   readonly moves: readonly Move<R['status']>[]
+  /** What somebody who decides has looked at: nothing is moved where it has changed since. */
+  readonly seen: readonly (keyof R & string)[]
 }
 
 const look = (move: Move) =>
@@ -61,49 +63,63 @@ export function BulkMoves<R extends Movable>({ moving }: { moving: Moving<R> }) 
   return may && <AllowedBulkMoves moving={moving} />
 }
 
-function AllowedBulkMoves<R extends Movable>({ moving: { of, moves } }: { moving: Moving<R> }) {
+function AllowedBulkMoves<R extends Movable>({ moving }: { moving: Moving<R> }) {
+  const { selectedIds } = useListContext<R>()
+  const [outcome, setOutcome] = useState<Outcome & { word: string }>()
+  return (
+    <>
+      {selectedIds.length > 0 && <MovesOfChosen moving={moving} onFailures={setOutcome} />}
+      {outcome && (
+        <OutcomeDialog
+          of={moving.of}
+          outcome={outcome}
+          word={outcome.word}
+          onClose={() => setOutcome(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+/** There as long as something is chosen: the wish to change all that match ends with it. */
+function MovesOfChosen<R extends Movable>({
+  moving: { of, moves },
+  onFailures,
+}: {
+  moving: Moving<R>
+  onFailures: (outcome: Outcome & { word: string }) => void
+}) {
   const { selectedIds, onUnselectItems, filterValues, total = 0 } = useListContext<R>()
   const afterMove = useAfterMove()
   const notify = useNotify()
   const [isForAll, setAll] = useState(false)
-  const [outcome, setOutcome] = useState<Outcome & { word: string }>()
   const singular = of.name[0].toLowerCase()
   const number = isForAll ? total : selectedIds.length
   const selection: Selection = isForAll ? { filter: filterValues } : { ids: selectedIds.map(Number) }
   const act = async (move: Move, args: object) => {
     const result = await doToMany(of.resource, move.verb, selection, args).finally(afterMove)
     onUnselectItems()
-    setAll(false)
-    if (result.failed.length > 0) setOutcome({ ...result, word: move.done })
+    if (result.failed.length > 0) onFailures({ ...result, word: move.done })
     else notify(`${plural(result.done.length, singular)} ${move.done}`, { type: 'success' })
   }
   return (
     <>
-      {selectedIds.length > 0 && (
-        <>
-          {total > selectedIds.length && (
-            <FormControlLabel
-              control={
-                <Checkbox size="small" checked={isForAll} onChange={(_, checked) => setAll(checked)} />
-              }
-              label={`All ${count(total)} that match`}
-            />
-          )}
-          {moves.map(move => (
-            <ConfirmedMove
-              key={move.action}
-              move={move}
-              subject={plural(number, singular)}
-              act={args => act(move, args)}
-            >
-              <Effect of={of} selection={selection} move={move} number={number} />
-            </ConfirmedMove>
-          ))}
-        </>
+      {total > selectedIds.length && (
+        <FormControlLabel
+          control={<Checkbox size="small" checked={isForAll} onChange={(_, checked) => setAll(checked)} />}
+          label={`All ${count(total)} that match`}
+        />
       )}
-      {outcome && (
-        <OutcomeDialog of={of} outcome={outcome} word={outcome.word} onClose={() => setOutcome(undefined)} />
-      )}
+      {moves.map(move => (
+        <ConfirmedMove
+          key={move.action}
+          move={move}
+          subject={plural(number, singular)}
+          act={args => act(move, args)}
+        >
+          <Effect of={of} selection={selection} move={move} number={number} />
+        </ConfirmedMove>
+      ))}
     </>
   )
 }
@@ -127,13 +143,14 @@ interface SingleMoveProps<R extends Movable> {
 }
 
 /** Changes the status of one record, and shows a notification. */
-function useMoveOne<R extends Movable>({ of }: Moving<R>) {
+function useMoveOne<R extends Movable>({ of, seen }: Moving<R>) {
   const dataProvider = useDataProvider()
   const afterMove = useAfterMove()
   const notify = useNotify()
   return async (record: R, status: string, message: string, args: object = {}) => {
     const data = { ...record, ...args, status }
-    await dataProvider.update(of.resource, { id: record.id, data, previousData: record }).finally(afterMove)
+    const change = { id: record.id, data, previousData: record, meta: { seen } }
+    await dataProvider.update(of.resource, change).finally(afterMove)
     notify(message, { type: 'success' })
   }
 }
