@@ -33,7 +33,7 @@ import { Places } from './places.ts'
 import { isLostRace, PostgresPool, QUEUE_TIMEOUT_MS, type Read, readingBy } from './pool.ts'
 import { ReplicaReader } from './replica.ts'
 import { postgresSearch } from './search.ts'
-import type { Session } from './session.ts'
+import { NO_LIMIT, type Session } from './session.ts'
 import { SharedTransactions } from './shared-transactions.ts'
 import { Transaction } from './transaction.ts'
 
@@ -66,7 +66,7 @@ const waitingBriefly = statement('SET LOCAL lock_timeout = 100')
 
 const beingTheOnlyOneOfMany = statement(`SELECT pg_advisory_xact_lock(${MANY_LOCK})`)
 
-const withoutLimits = ['SET LOCAL statement_timeout = 0', 'SET LOCAL lock_timeout = 0']
+const withoutLimits = [NO_LIMIT, 'SET LOCAL lock_timeout = 0']
 
 /** A table lock, which writes nothing, unlike a row lock; and it takes no snapshot before it waits. */
 const lockOf = (table: Lock, mode: string) => statement(`LOCK TABLE ${table} IN ${mode} MODE`)
@@ -294,6 +294,8 @@ class PostgresDatabase implements Database {
   }
 
   async close(): Promise<void> {
+    this.#ofMany.close()
+    this.#writers.close()
     await this.#replicaReader?.close()
     await this.#primary.close()
   }

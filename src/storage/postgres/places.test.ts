@@ -76,6 +76,50 @@ test('who has waited for long waits no more, and takes no place', async () => {
   assert.deepEqual([begun, places.waiting], [['first'], 0])
 })
 
+test('who waits is sent away when the service ends, and so is who comes later', async () => {
+  const places = new Places(1, 60_000)
+  const begun: string[] = []
+  const first = held(places, begun, 'first')
+  const waiting = held(places, begun, 'waiting')
+  places.close()
+  await assert.rejects(waiting.done, DatabaseUnavailable)
+  await assert.rejects(held(places, begun, 'late').done, DatabaseUnavailable)
+  first.resolve()
+  await first.done
+  assert.deepEqual([begun, places.waiting], [['first'], 0])
+})
+
+test('a connection that is silent for longer than a statement may take is given up', async t => {
+  const fresh = await engines.PostgreSQL!()
+  const pool = new PostgresPool({ connectionString: fresh.url }, { size: 1, statementMs: 500 })
+  const processId = async () =>
+    (await pool.read<{ pid: number }>('SELECT pg_backend_pid() AS pid', [], false))[0]!.pid
+  const pid = await processId()
+  process.kill(pid, 'SIGSTOP')
+  t.after(async () => {
+    process.kill(pid, 'SIGCONT')
+    await pool.close()
+    await fresh.remove()
+  })
+  await assert.rejects(processId(), DatabaseUnavailable)
+  assert.notEqual(await processId(), pid)
+})
+
+test('a pool is closed although a connection is silent', { timeout: 30_000 }, async t => {
+  const fresh = await engines.PostgreSQL!()
+  const pool = new PostgresPool({ connectionString: fresh.url }, { size: 1 })
+  const [row] = await pool.read<{ pid: number }>('SELECT pg_backend_pid() AS pid', [], false)
+  process.kill(row!.pid, 'SIGSTOP')
+  t.after(async () => {
+    process.kill(row!.pid, 'SIGCONT')
+    await fresh.remove()
+  })
+  const reading = assert.rejects(pool.read('SELECT 1', [], false), DatabaseUnavailable)
+  await delay(50)
+  await pool.close()
+  await reading
+})
+
 test('reads are answered while as many write as may', { timeout: 60_000 }, async t => {
   const service = await serviceOn(await engines.PostgreSQL!(), {}, { poolSize: 5 })
   t.after(() => service.close())

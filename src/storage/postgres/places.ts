@@ -1,10 +1,16 @@
 import { DatabaseUnavailable } from '../database.ts'
 
+interface Waiting {
+  begin(): void
+  giveUp(why: string): void
+}
+
 /** How many may do something at once; others wait, first come, first served. */
 export class Places {
   #free: number
   readonly #waitMs: number
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting = new Set<Waiting>()
+  #isClosed = false
 
   /** @param waitMs how long one waits at most */
   constructor(count: number, waitMs: number) {
@@ -14,6 +20,12 @@ export class Places {
 
   get waiting(): number {
     return this.#waiting.size
+  }
+
+  /** Sends away who waits, and who would have to. */
+  close(): void {
+    this.#isClosed = true
+    for (const { giveUp } of this.#waiting) giveUp('the service ends')
   }
 
   /**
@@ -26,7 +38,7 @@ export class Places {
       return await work(leftMs)
     } finally {
       const [next] = this.#waiting
-      if (next) next()
+      if (next) next.begin()
       else this.#free += 1
     }
   }
@@ -38,16 +50,23 @@ export class Places {
     }
     const giveUpAt = performance.now() + this.#waitMs
     return new Promise((resolve, reject) => {
-      const begin = () => {
+      const end = () => {
         clearTimeout(timer)
-        this.#waiting.delete(begin)
-        resolve(Math.max(giveUpAt - performance.now(), 0))
+        this.#waiting.delete(waiting)
       }
-      const timer = setTimeout(() => {
-        this.#waiting.delete(begin)
-        reject(new DatabaseUnavailable('PostgreSQL: all connections are busy'))
-      }, this.#waitMs)
-      this.#waiting.add(begin)
+      const waiting: Waiting = {
+        begin: () => {
+          end()
+          resolve(Math.max(giveUpAt - performance.now(), 0))
+        },
+        giveUp: why => {
+          end()
+          reject(new DatabaseUnavailable(`PostgreSQL: ${why}`))
+        },
+      }
+      const timer = setTimeout(() => waiting.giveUp('all connections are busy'), this.#waitMs)
+      this.#waiting.add(waiting)
+      if (this.#isClosed) waiting.giveUp('the service ends')
     })
   }
 }

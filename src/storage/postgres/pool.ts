@@ -5,7 +5,7 @@
  * (PgBouncer) may stand between. A server that is gone is noticed by its closed connection; one that no longer answers
  * (frozen, or behind a broken network) by the pulse: when nothing is answered for a moment, a simple query is sent on a
  * new connection, and all connections are cut if it gets no answer. A server that answers may take long for other
- * queries.
+ * queries; one connection is cut when it is silent for longer than its statements may take.
  */
 import type { Duplex } from 'node:stream'
 import {
@@ -40,6 +40,10 @@ export const QUEUE_TIMEOUT_MS = 10_000
 const PULSE_EVERY_MS = 400
 const PULSE_TIMEOUT_MS = 800
 const IDLE_TIMEOUT_MS = 30_000
+/** Times the limit of a statement, which a trip is silent at most. */
+const SILENT = 1.5
+/** How long what is under way may take when the pool is closed. */
+const CLOSE_MS = 2000
 /** Wait for a lock. */
 const LOCK_MS = 8000
 
@@ -67,14 +71,20 @@ interface PoolOptions {
   readonly isNaming?: boolean | undefined
 }
 
+interface UnderWay {
+  readonly since: number
+  readonly session: Session | undefined
+}
+
 export class PostgresPool {
   readonly pool: pg.Pool
   readonly db: Kysely<Tables>
   readonly #config: pg.ClientConfig
   readonly #sessions = new Map<pg.PoolClient, Session>()
   readonly #naming: Naming
-  /** Start times of operations in progress. */
-  readonly #underWay = new Set<{ readonly since: number }>()
+  readonly #silentMs: number
+  /** Operations in progress, with the connection of those that are on one. */
+  readonly #underWay = new Set<UnderWay>()
   #pulse: NodeJS.Timeout | undefined
   /** Rejects the callers that wait for a connection. */
   readonly #waiting = new Set<(reason: Error) => void>()
@@ -84,6 +94,7 @@ export class PostgresPool {
 
   constructor(config: pg.ClientConfig, { size, statementMs, isNaming = true }: PoolOptions) {
     this.#naming = new Naming(isNaming)
+    this.#silentMs = statementMs === undefined ? Number.POSITIVE_INFINITY : statementMs * SILENT
     this.#config = {
       ...config,
       types,
@@ -109,7 +120,9 @@ export class PostgresPool {
   }
 
   #sessionOf(client: pg.PoolClient): Session {
-    return new Session(client, { naming: this.#naming, types, onTrip: () => this.#begin() })
+    const onTrip = () => this.#begin(session)
+    const session = new Session(client, { naming: this.#naming, types, onTrip })
+    return session
   }
 
   /** @param waitMs how long to wait for a connection, if less than the limit of the pool */
@@ -155,7 +168,19 @@ export class PostgresPool {
 
   async close(): Promise<void> {
     clearInterval(this.#pulse)
+    const cutOff = setTimeout(() => this.#cutAll(), CLOSE_MS)
     await this.pool.end()
+    clearTimeout(cutOff)
+  }
+
+  #cutAll(): void {
+    for (const client of this.#sessions.keys()) socketOf(client).destroy()
+  }
+
+  #cutSilent(now: number): void {
+    for (const { since, session } of this.#underWay) {
+      if (session && !session.isUnlimited && now - since > this.#silentMs) socketOf(session.client).destroy()
+    }
   }
 
   async #timed<T>(work: Promise<T>): Promise<T> {
@@ -171,8 +196,8 @@ export class PostgresPool {
   }
 
   /** @returns a function to call at the end */
-  #begin(): (isAnswered: boolean) => void {
-    const begun = { since: performance.now() }
+  #begin(session?: Session): (isAnswered: boolean) => void {
+    const begun = { since: performance.now(), session }
     this.#underWay.add(begun)
     this.#pulse ??= setInterval(() => this.#feelPulse(), PULSE_EVERY_MS).unref()
     return isAnswered => {
@@ -188,6 +213,7 @@ export class PostgresPool {
       return
     }
     const askedAt = performance.now()
+    this.#cutSilent(askedAt)
     const longest = askedAt - Math.min(...[...this.#underWay].map(({ since }) => since))
     const silent = Math.min(longest, askedAt - this.#answeredAt)
     if (silent < PULSE_EVERY_MS && !this.#away) return
@@ -195,7 +221,7 @@ export class PostgresPool {
     this.#away = !(await this.#answers()) && this.#answeredAt < askedAt
     if (!this.#away) return
     // Including idle ones: nobody would notice that they are dead.
-    for (const client of this.#sessions.keys()) socketOf(client).destroy()
+    this.#cutAll()
     for (const sendAway of this.#waiting) sendAway(new Error('no answer'))
   }
 

@@ -12,6 +12,9 @@ import { serialize } from 'pg-protocol'
 import { codeOf, messageOf } from '../../base/unknown.ts'
 import { isServers, type Prepared, type Statement, Trip } from './trip.ts'
 
+/** Ends the limit of statements until the transaction ends. */
+export const NO_LIMIT = 'SET LOCAL statement_timeout = 0'
+
 /** Prepared statements per connection. A dropped one that is in use soon returns. */
 const NAMES_KEPT = 250
 
@@ -56,6 +59,8 @@ interface SessionOptions {
 
 export class Session {
   readonly client: pg.PoolClient
+  /** Whether the server may take any time, as in a migration. */
+  isUnlimited = false
   readonly #options: SessionOptions
   /** Keyed by text. */
   readonly #prepared = new Map<string, Prepared>()
@@ -104,6 +109,10 @@ export class Session {
     if (statements.length === 0) return
     this.#waiting = []
     this.#isAway = true
+    for (const { text } of statements) {
+      if (text.startsWith('BEGIN')) this.isUnlimited = false
+      else if (text === NO_LIMIT) this.isUnlimited = true
+    }
     const end = this.#options.onTrip()
     const trip = new Trip(statements, {
       types: this.#options.types,
