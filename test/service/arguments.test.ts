@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { assertFailure, describeService, type Reply, type Service } from '../harness.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -301,6 +302,15 @@ describeService('arguments', service => {
 
   test('413 - a body over one MiB', async () => {
     assertFailure(await create('', Buffer.alloc(1_048_577, 32), json), 413, 'rest_request_too_large')
+  })
+
+  test('415 - a compressed body', async () => {
+    const body = JSON.stringify({ create_user: true, payment_email: 'compressed@example.com' })
+    const refused = await create('', gzipSync(body), { ...json, 'content-encoding': 'gzip' })
+    assertFailure(refused, 415, 'rest_unsupported_media_type')
+    assert.match(refused.body.message, /Content-Encoding/)
+    const plain = { ...json, 'content-encoding': 'identity' }
+    assert.equal((await create('', body, plain)).status, 201)
   })
 
   test('415 - other media types', async () => {

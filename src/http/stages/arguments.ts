@@ -65,6 +65,7 @@ const MOST_WITH_EMPTY = 2 * MOST_LINES
 
 /** @throws Failure invalid_argument */
 function takeLines(request: FastifyRequest): void {
+  refuseEncoded(request)
   const query = parseUrlEncoded(queryOf(request))
   refuseInvalid(methodsIn(request, query))
   const outside = Object.keys(query).slice(0, IGNORED_REFUSED)
@@ -85,12 +86,22 @@ function takeLines(request: FastifyRequest): void {
 
 const pathOf = ({ params }: FastifyRequest): Parameters => (isObject(params) ? params : noParameters)
 
+/** @throws Failure unsupported_media_type: nothing is decompressed, or a small body could become a large one */
+function refuseEncoded({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding']
+  if (encoding === undefined || /^identity$/i.test(encoding)) return
+  throw new Failure('unsupported_media_type', {
+    message: 'The body must not be compressed: send it without Content-Encoding.',
+  })
+}
+
 const typeOf = ({ headers }: FastifyRequest) => headers['content-type'] ?? ''
 
 async function bodyOf(
   request: FastifyRequest,
   filledIn: (form: Parameters) => Parameters,
 ): Promise<Parameters> {
+  refuseEncoded(request)
   const type = typeOf(request)
   const { body } = request
   const parameters = Buffer.isBuffer(body) ? await parseBody(type, body) : noParameters
