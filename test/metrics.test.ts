@@ -1,17 +1,8 @@
 /** What Prometheus is told, by one process and by several. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { describe, test } from 'node:test'
+import { freePort } from '../src/process/cluster.ts'
 import { engines, serveProcess } from './harness.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
-}
 
 /** The sum of all samples of a name whose labels have all of these parts. */
 function sum(text: string, name: string, ...labels: string[]): number {
@@ -27,7 +18,7 @@ for (const engine of Object.keys(engines)) {
     describe(`metrics (${engine}, ${workers} processes)`, () => {
       test('requests, durations, refused keys, database, sessions, event loop', async t => {
         const fresh = await engines[engine]!()
-        const port = await freePort()
+        const port = await freePort('127.0.0.1')
         const service = await serveProcess([
           '--database',
           fresh.url,

@@ -6,6 +6,7 @@
  * the other, starting each successor before the old worker ends.
  */
 import cluster, { type Worker } from 'node:cluster'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { createServer } from 'node:net'
@@ -13,7 +14,7 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { schema } from '../app.ts'
-import { memberOf } from '../base/unknown.ts'
+import { codeOf } from '../base/unknown.ts'
 import { CommandFailed } from '../cli/command.ts'
 import { openLog } from '../http/log.ts'
 import { Anchor } from '../operations/audit/anchor.ts'
@@ -212,12 +213,22 @@ class Crew {
   }
 }
 
+/** Below those that systems give to connections, one of which could take the port before the first worker listens. */
+const [FIRST_FREE, LAST_FREE] = [20_000, 32_000]
+
 /** All workers must use the same port, including later ones. */
 export async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host)
-  await once(server, 'listening')
-  const port = Number(memberOf(server.address(), 'port'))
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = randomInt(FIRST_FREE, LAST_FREE)
+    const server = createServer().listen(port, host)
+    try {
+      await once(server, 'listening')
+    } catch (error) {
+      if (codeOf(error) === 'EADDRINUSE') continue
+      throw error
+    }
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
