@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { code, line, listOf } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
-import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
+import { type CrudAction, kind, type TableOf } from '../../records/kind.ts'
 import { anyOf, count, created, creator, reference, text, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
@@ -51,8 +51,6 @@ const fields = {
 } as const
 
 export const link = kind({ name: 'link', table: 'links', fields, indexed: ['affiliate_id'] })
-
-export type Link = RowOf<typeof fields>
 
 interface LinksTable extends TableOf<typeof fields> {}
 
