@@ -433,7 +433,7 @@ export function payoutScenarios(world: () => World): void {
         await page.getByRole('option', { name: 'Paid' }).click()
         await page.getByText('1-1 of 1').waitFor()
         await page.getByLabel('Amount from').fill('much')
-        await page.getByText('Enter a number that is not negative.').waitFor()
+        await page.getByText('Enter digits alone, without blanks, signs or letters.').waitFor()
         assert.equal(await page.getByLabel('Amount from').inputValue(), 'much')
       })
     })

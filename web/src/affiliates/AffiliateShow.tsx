@@ -26,6 +26,7 @@ import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
 import { RowLink } from '../ui/table.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
+import { AccountLink } from '../users/AccountLink.tsx'
 import { type Affiliate, moving, nameOf, parent } from './affiliate.tsx'
 import { affiliates } from './pages.ts'
 import { useRates } from './rate.ts'
@@ -150,9 +151,9 @@ function AffiliateDetails({ affiliate }: { affiliate: Affiliate }) {
         ],
         [
           'Account',
-          <Link key="link" component={RouterLink} to={`/users/${affiliate.user_id}`}>
-            <bdi>{user.user_login}</bdi>
-          </Link>,
+          <AccountLink key="link" id={affiliate.user_id}>
+            {user.user_login}
+          </AccountLink>,
         ],
         ['Account e-mail', <Address key="own" text={user.user_email} name="account e-mail" />],
         [

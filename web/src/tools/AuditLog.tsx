@@ -26,6 +26,7 @@ import { Empty, Problem } from '../ui/Page.tsx'
 import { pageOf } from '../ui/pages.ts'
 import { RecordTable } from '../ui/RecordTable.tsx'
 import { namedChoices } from '../ui/words.ts'
+import { AccountLink } from '../users/AccountLink.tsx'
 import { type User, userName } from '../users/user.ts'
 import { useLoggedText } from './logged.ts'
 import { labelOf, Named } from './Named.tsx'
@@ -231,13 +232,7 @@ function Who({ entry: { actor, actor_name, user_id, login, address } }: { entry:
   const kind = actors[actor]
   return (
     <Box sx={{ overflowWrap: 'anywhere' }}>
-      {user_id === null ? (
-        kind
-      ) : (
-        <Link component={RouterLink} to={`/users/${user_id}`}>
-          <bdi>{login ?? `account ${user_id}`}</bdi>
-        </Link>
-      )}
+      {user_id === null ? kind : <AccountLink id={user_id}>{login ?? `account ${user_id}`}</AccountLink>}
       <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
         {actor_name || (user_id === null ? '' : kind)}
         {address !== actor && ` from ${address}`}

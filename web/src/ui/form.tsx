@@ -304,6 +304,7 @@ function amountProblem(
 ): string | undefined {
   if (text === '') return NO_AMOUNT
   if (text.includes(',')) return 'Enter the amount without commas, and with a point before the decimals.'
+  if (/[^\d.-]/.test(text)) return 'Enter digits alone, without blanks, signs or letters.'
   if (!/^\d+(\.\d+)?$/.test(text)) return 'Enter a number that is not negative.'
   if ((text.split('.')[1]?.length ?? 0) > decimals) {
     return decimals === 0 ? `${currency} has no decimals.` : `${currency} has at most ${decimals} decimals.`
