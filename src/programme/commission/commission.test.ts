@@ -62,6 +62,8 @@ describeService('commission rules', service => {
       from: '2026-01-01 00:00:00',
       until: '2026-12-31 23:59:59',
     })
+    const same = await service().patch(`/rules/${rule_id}`, { name: rest.name })
+    assert.deepEqual([same.status, same.body.version], [200, 1])
     const { body: second } = await service().patch(`/rules/${rule_id}`, { rate: 15, hold_days: '' })
     assert.deepEqual(
       [second.series, second.version, second.status, second.rate, second.hold_days, second.name],

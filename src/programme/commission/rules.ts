@@ -41,16 +41,18 @@ async function create(context: RequestContext, args: CreateArguments): Promise<R
  */
 async function edit(context: RequestContext, args: EditArguments): Promise<RuleRow> {
   const { rule_id: id, ...sent } = args
+  const unchanged = await unchangedBy(context, id, sent)
+  if (unchanged) return unchanged
   return change(context, async (tx, settings) => {
     const before = await holdCurrent(tx, id)
     refuseInvalid(await problemsOf(tx, settings, sent, before))
     const changes = rule.keep(sent, settings)
     if (isAlready(before, changes)) return before
-    const { id: _id, ...unchanged } = before
+    const { id: _id, ...kept } = before
     const time = now()
     await store.rules.set(tx, id, { status: 'replaced', updated_at: time })
     const after = await store.rules.insert(tx, {
-      ...unchanged,
+      ...kept,
       ...changes,
       version: before.version + 1,
       created_at: time,
@@ -61,6 +63,21 @@ async function edit(context: RequestContext, args: EditArguments): Promise<RuleR
       after: rule.logged(after, settings),
     })
     return after
+  })
+}
+
+/** The rule, where it is like that already: then no rules are marked as changed, and no sales wait. */
+async function unchangedBy(
+  context: RequestContext,
+  id: number,
+  sent: Partial<CreateArguments>,
+): Promise<RuleRow | undefined> {
+  const settings = await context.settings.current()
+  return write(context, async tx => {
+    const before = await store.rules.hold(tx, id)
+    if (before?.status !== 'current') return undefined
+    const isAllowed = Object.keys(await problemsOf(tx, settings, sent, before)).length === 0
+    return isAllowed && isAlready(before, rule.keep(sent, settings)) ? before : undefined
   })
 }
 
