@@ -296,8 +296,7 @@ class PostgresDatabase implements Database {
   async close(): Promise<void> {
     this.#ofMany.close()
     this.#writers.close()
-    await this.#replicaReader?.close()
-    await this.#primary.close()
+    await Promise.all([this.#replicaReader?.close(), this.#primary.close()])
   }
 
   #attempt<T>(work: (tx: Tx) => Promise<T>, begin = 'BEGIN'): Promise<T> {
