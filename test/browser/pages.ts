@@ -220,6 +220,26 @@ export function pageScenarios(world: () => World): void {
         await page.getByText('Affiliate saved').waitFor()
       }))
 
+    test('network away and back - a list stays, says so, and is read again', () =>
+      world().work('/payouts', async page => {
+        await page.getByText(/^1-25 of/).waitFor()
+        const rows = page.getByRole('table', { name: 'Payouts' }).getByRole('row')
+        const problem = page.getByText('No answer came from the server').first()
+        const reconnect = () =>
+          page.evaluate("dispatchEvent(new Event('offline')); dispatchEvent(new Event('online'))")
+        await page.route('**/admin/api/**', route => route.abort())
+        await eventually(async () => {
+          await reconnect()
+          assert.ok(await problem.isVisible())
+        })
+        assert.equal(await rows.count(), 26)
+        await page.unrouteAll()
+        await eventually(async () => {
+          await reconnect()
+          assert.equal(await problem.isVisible(), false)
+        })
+      }))
+
     test('copy buttons - an e-mail address and a key are in the clipboard', () =>
       world().work('/affiliates/1/show', async page => {
         await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])

@@ -113,8 +113,9 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
   useRememberedList()
   useChoiceEndsWithFilter()
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
+  const problem = Boolean(error) && <Problem error={error} retry={() => refetch()} />
   // What is shown stays when it cannot be read again.
-  if (error && !data) return <Problem error={error} retry={() => refetch()} />
+  if (problem && !data) return problem
   if (!isPending && total === 0) {
     const filterText = JSON.stringify(filterValues)
     const narrowed = filterText !== '{}' && filterText !== JSON.stringify(first)
@@ -135,6 +136,7 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
   }
   return (
     <Card sx={{ overflow: 'visible' }} tabIndex={-1} ref={list}>
+      {problem}
       {wide ? table : cards}
       <Pagination rowsPerPageOptions={[10, 25, 50, 100]} />
       {bulkActions && <ChoiceBar list={list}>{bulkActions}</ChoiceBar>}
