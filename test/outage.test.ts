@@ -9,8 +9,7 @@ import { type ServeProcess, serveProcess } from './harness.ts'
 import { type Answered, type Load, load, tally, until } from './load.ts'
 import { freshDatabase, PostgresServer } from './postgres.ts'
 
-/** Half of that on a quiet machine. */
-const ANSWER_WITHIN_MS = 4000
+const ANSWER_WITHIN_MS = 2000
 const RECOVER_WITHIN_MS = 5000
 const OUTAGE_MS = 3000
 

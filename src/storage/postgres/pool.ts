@@ -37,7 +37,9 @@ import { wireValues } from './values.ts'
 
 /** Wait for a free connection, while the server answers. */
 export const QUEUE_TIMEOUT_MS = 10_000
-const PULSE_EVERY_MS = 400
+const PULSE_EVERY_MS = 100
+/** How long nothing is answered before the server is asked. */
+const DOUBTFUL_MS = 400
 const PULSE_TIMEOUT_MS = 800
 const IDLE_TIMEOUT_MS = 30_000
 /** Times the limit of a statement, which a trip is silent at most. */
@@ -89,6 +91,7 @@ export class PostgresPool {
   /** Rejects the callers that wait for a connection. */
   readonly #waiting = new Set<(reason: Error) => void>()
   #away = false
+  #isAsking = false
   /** Time of the last answer. */
   #answeredAt = 0
 
@@ -216,9 +219,12 @@ export class PostgresPool {
     this.#cutSilent(askedAt)
     const longest = askedAt - Math.min(...[...this.#underWay].map(({ since }) => since))
     const silent = Math.min(longest, askedAt - this.#answeredAt)
-    if (silent < PULSE_EVERY_MS && !this.#away) return
+    if (this.#isAsking || (silent < DOUBTFUL_MS && !this.#away)) return
+    this.#isAsking = true
+    const answers = await this.#answers()
+    this.#isAsking = false
     // An overloaded server may accept no new connection in time, and still answer on others.
-    this.#away = !(await this.#answers()) && this.#answeredAt < askedAt
+    this.#away = !answers && this.#answeredAt < askedAt
     if (!this.#away) return
     // Including idle ones: nobody would notice that they are dead.
     this.#cutAll()
