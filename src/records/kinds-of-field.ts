@@ -31,6 +31,15 @@ export const oneOf = (column: RawBuilder<unknown>, values: readonly unknown[]): 
 export const anyOf = (schema: ReturnType<typeof identifiers> | ReturnType<typeof listOf>): Filter =>
   filter(schema)({ keep: values => values as readonly unknown[], where: oneOf })
 
+/** Filters by whether a column that is 0 for none has something, under a name for each. */
+export const whether = (set: string, unset: string, description: string): Filter =>
+  filter(choice([set, unset], description))({
+    keep: value => value,
+    where: (column, name) => [
+      sql<boolean>`CASE WHEN ${column} = 0 THEN ${sql.lit(unset)} ELSE ${sql.lit(set)} END = ${name}`,
+    ],
+  })
+
 /** Filters by the shops or other systems that records come from. */
 export const anyContext = (description = 'Only those from one of these.'): Filter =>
   filter(listOf(line(100), description))({

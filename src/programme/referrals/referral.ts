@@ -4,7 +4,6 @@ import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/mon
 import { choice, currency, identifiers, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'
-import { filter, sql } from '../../records/field.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   amount,
@@ -14,6 +13,7 @@ import {
   elsewhere,
   link,
   reference,
+  whether,
   words,
 } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
@@ -267,17 +267,11 @@ const fields = {
   run_item_id: {
     ...inNumber(0),
     filters: {
-      in_run: filter(
-        choice(
-          ['yes', 'no'],
-          'Only those that an approved payout run reserves or has paid, or only those that none does.',
-        ),
-      )({
-        keep: value => value,
-        where: (column, stored) => [
-          sql<boolean>`CASE WHEN ${column} = 0 THEN 'no' ELSE 'yes' END = ${stored}`,
-        ],
-      }),
+      in_run: whether(
+        'yes',
+        'no',
+        'Only those that an approved payout run reserves or has paid, or only those that none does.',
+      ),
     },
   },
   /** 1 when no other referral may have the same context, reference, affiliate and type. */

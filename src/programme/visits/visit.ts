@@ -1,10 +1,18 @@
 /** The kind visit: somebody came through an affiliate's link. */
 import { isIP } from 'node:net'
 import { withoutHost } from '../../base/network.ts'
-import { choice, identifiers, line, listOf } from '../../base/schemas.ts'
-import { filter, sql } from '../../records/field.ts'
+import { identifiers, line, listOf } from '../../base/schemas.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
-import { anyOf, context, dated, elsewhere, link, reference, words } from '../../records/kinds-of-field.ts'
+import {
+  anyOf,
+  context,
+  dated,
+  elsewhere,
+  link,
+  reference,
+  whether,
+  words,
+} from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 import { withoutAffiliate } from './url.ts'
@@ -38,17 +46,11 @@ const fields = {
   referral_id: {
     ...link('The referral that it led to'),
     filters: {
-      referral_status: filter(
-        choice(
-          ['converted', 'unconverted'],
-          'Only those that led to a referral, or only those that did not.',
-        ),
-      )({
-        keep: value => value,
-        where: (column, stored) => [
-          sql<boolean>`CASE WHEN ${column} = 0 THEN 'unconverted' ELSE 'converted' END = ${stored}`,
-        ],
-      }),
+      referral_status: whether(
+        'converted',
+        'unconverted',
+        'Only those that led to a referral, or only those that did not.',
+      ),
     },
   },
   rest_id: elsewhere,
