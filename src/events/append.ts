@@ -113,7 +113,10 @@ function personOf(field: string | undefined, id: number | null, values: Values =
 }
 
 function isWritten(name: string, before: Values | undefined, after: Values | undefined): boolean {
-  if (before && after) return JSON.stringify(before[name]) !== JSON.stringify(after[name])
+  if (before && after) {
+    // Most values are the same, and cost nothing to compare.
+    return before[name] !== after[name] && JSON.stringify(before[name]) !== JSON.stringify(after[name])
+  }
   const value = (before ?? after)?.[name]
   return value !== undefined && value !== null && value !== ''
 }
