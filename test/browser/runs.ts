@@ -34,7 +34,7 @@ export function runScenarios(world: () => World): void {
           page.waitForEvent('download'),
           files.getByRole('link', { name: 'Download Plain CSV' }).click(),
         ])
-        assert.equal(download.suggestedFilename(), `payout-run-${run}.csv`)
+        assert.equal(download.suggestedFilename(), `payout-run-${run}-csv.csv`)
         await files.getByRole('cell', { name: / UTC/ }).first().waitFor()
         await files.getByRole('button', { name: 'Handed over: Plain CSV' }).click()
         await page.getByRole('alertdialog').getByRole('button', { name: 'It was handed over' }).click()
@@ -141,11 +141,14 @@ export function runScenarios(world: () => World): void {
           return warnings
         }
         assert.equal(await asked(), 1)
-        const { reference: names } = await world().read(`/payout-runs/${next.id}`)
-        const content = `reference,status\n${names}A${id},failed\n`
-        const reply = await world().api('POST', `/payout-runs/${next.id}/results`, { content })
-        assert.equal(reply.status, 200, await reply.text())
-        await page.reload()
+        const allPaid = page.getByRole('button', { name: 'All others were paid' })
+        await allPaid.click()
+        await page.getByText(/All others paid would record: 1 paid/).waitFor()
+        await page.getByRole('button', { name: 'Record', exact: true }).click()
+        await page.getByText('1 paid; 0 recorded before').waitFor()
+        await allPaid.click()
+        await page.getByText(/All others paid would record: Nothing new/).waitFor()
+        await history.getByText('All others paid (csv): 1 paid').waitFor()
         assert.equal(await asked(), 0)
       })
     })

@@ -1,7 +1,7 @@
 /** What a file says of the payments of a run. */
 import type { Outcome, ReportedOutcome } from './outcome.ts'
 import { referenceOf } from './proposal.ts'
-import { canonical, fileReferenceOf, parseFileReference, parseReference } from './references.ts'
+import { canonical, fileReferenceOf, parseFileReference, parseReference, runIdIn } from './references.ts'
 import { unreadable } from './results/csv.ts'
 import { type Answered, type Entries, type Entry, noteOf } from './results/entry.ts'
 import type { RunRow } from './run.ts'
@@ -26,8 +26,9 @@ export async function reportOf(entries: Entries, run: RunRow): Promise<Report> {
   return report
 }
 
-/** Whether a reference is of a payment or a file of the run. Of another installation, the numbers may be the same. */
+/** Whether a reference is of the run, or of a payment or a file of it. Of another installation, the numbers may be the same. */
 export function isReferenceIn(run: RunRow, reference: string): boolean {
+  if (canonical(reference) === run.reference) return true
   const payment = parseReference(reference)
   if (payment) return referenceOf(run, payment.affiliateId) === canonical(reference)
   const file = parseFileReference(reference)
@@ -70,7 +71,7 @@ export class Report {
   #add({ reference, outcome, note }: Entry): void {
     const parsed = parseReference(reference)
     if (!isReferenceIn(this.#run, reference)) {
-      const runId = parsed?.runId ?? parseFileReference(reference)?.runId
+      const runId = runIdIn(reference)
       if (runId !== this.#run.id) this.#otherRun ??= runId
       if (this.unknown.length < MOST_NAMED) this.unknown.push(reference.slice(0, 100))
     } else if (outcome === undefined) {

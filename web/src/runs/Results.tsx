@@ -52,7 +52,16 @@ const oneLine = (name: string) =>
 interface ResultFile {
   readonly name: string
   readonly content: string
+  /** Where it is no file that somebody has chosen, and said the kind of. */
+  readonly format?: ResultFormat
 }
+
+/** Most payments are made as the file says, and no bank reports it. */
+const allPaid = ({ reference }: Run): ResultFile => ({
+  name: 'All others paid',
+  format: 'csv',
+  content: `reference,status\n${reference},paid\n`,
+})
 
 /** Imports payment results: a dry run first, then recording after confirmation. */
 export function Results({ run }: { run: Run }) {
@@ -62,7 +71,8 @@ export function Results({ run }: { run: Run }) {
     <Card component="section" aria-label="Results" sx={{ p: 2 }}>
       <Typography variant="h2">Results</Typography>
       <Typography variant="body2" sx={{ color: 'text.secondary', mb: 2 }}>
-        Import the outcome of the payments from a file. You see a preview before anything is recorded.
+        Import the outcome of the payments from a file, or say that all of which nothing is known were paid.
+        You see a preview before anything is recorded.
       </Typography>
       <Stack direction="row" sx={{ gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
         <TextField
@@ -83,6 +93,7 @@ export function Results({ run }: { run: Run }) {
           ))}
         </TextField>
         <ChooseFile onChoose={choose} />
+        {run.status !== 'closed' && <Button onClick={() => look(allPaid(run))}>All others were paid</Button>}
       </Stack>
       {problem && (
         <Alert severity="error" sx={{ mt: 2 }}>
@@ -103,11 +114,12 @@ function useResults(run: Run, format: string) {
   const [preview, setPreview] = useState<ResultRecord>()
   const [problem, setProblem] = useState('')
   const latest = useRef(0)
-  const send = async ({ name, content }: ResultFile, dry_run: boolean, as = format) => {
+  const send = async (file: ResultFile, dry_run: boolean, as = format) => {
     const own = latest.current
     setProblem('')
     try {
-      const body = { content, format: as, dry_run, file_name: oneLine(name) }
+      const { name, content } = file
+      const body = { content, format: file.format ?? as, dry_run, file_name: oneLine(name) }
       return (await request<ResultRecord>('POST', `payout-runs/${run.id}/results`, { body })).body
     } catch (error) {
       if (!dry_run || own === latest.current) setProblem(messageOf(error).replace(/^Content:/, 'The file'))

@@ -240,4 +240,29 @@ describeService('results of a payout run', service => {
       assert.deepEqual(statuses, ['paid', 'reserved', 'failed'])
     }
   })
+
+  test('200 - a line with the reference of the run is about all that no other line names', async () => {
+    const payees = await Promise.all(
+      ['first', 'second', 'third'].map(async name => {
+        const { id } = await service().newAffiliate(name, { status: 'active' })
+        await service().post('/referrals', { affiliate_id: id, amount: 7, status: 'unpaid' })
+        return id as number
+      }),
+    )
+    const { body: run } = await service().post('/payout-runs')
+    await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    const record = (...lines: string[]) =>
+      service().post(`/payout-runs/${run.id}/results`, { content: ['reference,status', ...lines].join('\n') })
+    const other = run.reference.replace(/.$/, (letter: string) => (letter === 'B' ? 'C' : 'B'))
+    assertFailure(await record(`${other},paid`), 400, 'rest_invalid_param')
+    const reply = await record(`${run.reference},paid`, `${run.reference}A${payees[1]},failed`)
+    assert.deepEqual(reply.body.recorded, { paid: run.payees - 1, failed: 1, returned: 0, unknown: 0 })
+    const again = await record(`${run.reference.toLowerCase()},returned`)
+    assert.deepEqual(again.body.recorded, { paid: 0, failed: 0, returned: 0, unknown: 0 })
+    const balances = await Promise.all(payees.map(id => service().get(`/affiliates/${id}/balances`)))
+    assert.deepEqual(
+      balances.map(({ body }) => body.unpaid),
+      [0, 7, 0],
+    )
+  })
 })
