@@ -14,7 +14,7 @@ export const MOST_ACH_PAYER = 16
 export function problemInSepa(text: string, subject: string, most: number): string | undefined {
   if (text.length > most) return `${subject} is longer than ${most} characters, which SEPA allows.`
   const wrong = strange(text, SEPA)
-  if (wrong !== '') return `${subject} has characters that SEPA does not allow: ${wrong}.`
+  if (wrong !== '') return `${subject} has characters that SEPA does not allow: ${wrong}.${spellingFor(text)}`
   if (MISPLACED_SLASH.test(text)) return `${subject} has a slash at an end, or two together.`
   return text.trim() === text ? undefined : `${subject} begins or ends with a space.`
 }
@@ -23,6 +23,35 @@ export function problemInAch(text: string, subject: string, most: number): strin
   if (text.length > most) return `${subject} is longer than ${most} characters, which ACH files allow.`
   const wrong = strange(text, ASCII)
   return wrong === '' ? undefined : `${subject} has characters that ACH files do not allow: ${wrong}.`
+}
+
+/** How banks spell what has no letters of the Latin set. */
+const SPELT: Readonly<Record<string, string>> = {
+  ä: 'ae',
+  ö: 'oe',
+  ü: 'ue',
+  ß: 'ss',
+  æ: 'ae',
+  ø: 'oe',
+  ł: 'l',
+  đ: 'd',
+  '&': '+',
+}
+
+/** A sentence that proposes another spelling: only a person can decide for it. Empty if there is none. */
+function spellingFor(text: string): string {
+  const isLarge = text === text.toUpperCase()
+  const spelt = text
+    .normalize('NFC')
+    .replace(/./gu, character => {
+      const other = SPELT[character.toLowerCase()]
+      if (other === undefined) return character
+      if (isLarge) return other.toUpperCase()
+      return character === character.toLowerCase() ? other : other[0]!.toUpperCase() + other.slice(1)
+    })
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+  return strange(spelt, SEPA) === '' ? ` Banks spell it ${spelt}.` : ''
 }
 
 /** The characters of a text that are not allowed, for the message that names them. */

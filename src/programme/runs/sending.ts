@@ -66,7 +66,7 @@ export async function file(
   const erasedAt = await erasedPlaces(context.database.replica, id, SENT)
   const lines = () => whole(linesOf(context, run, kind, part), frame.count)
   return {
-    name: `payout-run-${id}${partsOf(kind, run.payees) > 1 ? `-${part}` : ''}.${kind.extension}`,
+    name: `payout-run-${id}-${kind.name}${partsOf(kind, run.payees) > 1 ? `-${part}` : ''}.${kind.extension}`,
     contentType: kind.contentType,
     erased: payeesOf(kind, run, part, erasedAt).erased,
     text: kind.write(frame, lines),

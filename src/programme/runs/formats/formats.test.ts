@@ -219,7 +219,7 @@ describeService('the files of a payout run', service => {
     const later = await admin.patch('/settings', { payer_iban: IBANS[0] })
     assert.match(
       later.body.data.params.payer_name,
-      /characters that SEPA does not allow: &\. If you make no such files/,
+      /characters that SEPA does not allow: &\. Banks spell it Shop \+ Sons\. If you make no such files/,
     )
     await admin.patch('/settings', {
       payer_name: "Shop Sons' (EU)",
