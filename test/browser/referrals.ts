@@ -8,6 +8,34 @@ export function referralScenarios(world: () => World): void {
     world().make('/affiliates', { create_user: true, username: name, payment_email: `${name}@example.com` })
 
   describe('referrals', () => {
+    test('in German, an amount is typed as it is shown', () =>
+      world().work(
+        '/referrals/create',
+        async page => {
+          const amount = page.getByLabel('Amount')
+          const shown = page.getByText(/^= /)
+          const typed = [
+            ['1234,5', '1234.5', /^= 1\.234,50.\$$/],
+            ['1.234,50', '1234.50', /^= 1\.234,50.\$$/],
+            ['12.50', '12.50', /^= 12,50.\$$/],
+            ['0,07', '0.07', /^= 0,07.\$$/],
+          ] as const
+          for (const [text, value, means] of typed) {
+            await amount.fill('')
+            await amount.pressSequentially(text)
+            assert.equal(await amount.inputValue(), value)
+            assert.match(await shown.innerText(), means)
+          }
+          // Nobody knows which of the two was meant.
+          for (const text of ['1,2,3', '1.23,4', '1.234']) {
+            await amount.fill('')
+            await amount.pressSequentially(text)
+            assert.equal(await shown.count(), 0, text)
+          }
+        },
+        { locale: 'de-DE' },
+      ))
+
     test('record, approve, take back, edit, delete - each is done, said, and stands in the ledger', async () => {
       const affiliate = await newAffiliate('earner')
       const owed = async () => (await world().read(`/affiliates/${affiliate.id}`)).unpaid_earnings

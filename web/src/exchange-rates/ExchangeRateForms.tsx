@@ -6,7 +6,7 @@ import { useSearchParams } from 'react-router-dom'
 import type { Referral } from '../referrals/referral.ts'
 import { useCan, useSession } from '../session.tsx'
 import { FormSection, Row, useWarning } from '../ui/form.tsx'
-import { day } from '../ui/format.ts'
+import { day, withPoint } from '../ui/format.ts'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { type ExchangeRate, nameOf } from './exchange-rate.ts'
 import { exchangeRates } from './pages.ts'
@@ -103,7 +103,7 @@ function Fields() {
         <TextInput
           source="rate"
           label="Rate"
-          parse={typed => typed}
+          parse={withPoint}
           validate={[required('Type the rate.'), rateProblem, farFromNearest]}
           helperText="What one unit is worth in the other currency, such as 1.0842."
           slotProps={{ htmlInput: { inputMode: 'decimal', autoComplete: 'off' } }}

@@ -1,11 +1,10 @@
 /** List filters. Each applies as the user types (debounced). */
 import { DateInput, SelectInput, TextInput } from 'react-admin'
 import { optionalAmount } from './form.tsx'
-import { useMoney } from './format.ts'
+import { useMoney, withPoint } from './format.ts'
 import { choicesOf } from './words.ts'
 
 const wide = (pixels: number) => ({ width: { sm: pixels } })
-const asTyped = (typed: string) => typed
 /** One value of a list: a text with a comma would be several. */
 const asOne = (typed: string) => (typed === '' ? '' : [typed])
 const ofOne = (value: string | string[] = '') => [value].flat().join()
@@ -63,7 +62,7 @@ export function DateFilter({
 export function AmountFilter({ source = 'amount', label = 'Amount' }: Partial<FilterProps>) {
   const problem = optionalAmount(useMoney())
   const amount = {
-    parse: asTyped,
+    parse: withPoint,
     validate: problem,
     helperText: false,
     sx: wide(124),

@@ -13,7 +13,7 @@ import {
 } from 'react-admin'
 import { useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
-import { type Money, useMoney } from './format.ts'
+import { type Money, useMoney, withPoint } from './format.ts'
 import { useGoBack } from './lists.ts'
 import { choicesOf } from './words.ts'
 
@@ -224,7 +224,7 @@ export function MoneyInput({
       source={source}
       label={label}
       format={value => (typeof value === 'number' ? value.toFixed(money.decimals) : (value ?? ''))}
-      parse={typed => typed}
+      parse={withPoint}
       validate={[required(NO_AMOUNT), typed => problem(String(typed ?? '').trim())]}
       helperText={valid ? `= ${money.full(text)}` : `In ${money.currency}, with a point: ${example(money)}`}
       slotProps={{
@@ -365,7 +365,7 @@ export function RateInput({
       source={source}
       label={label}
       format={value => (value === undefined || value === null ? '' : String(value))}
-      parse={typed => typed}
+      parse={withPoint}
       validate={[...(missing ? [required(missing)] : []), typed => rateProblem(rateOf(typed)), problemOf]}
       helperText={helperText ?? false}
       slotProps={{ htmlInput: { inputMode: 'decimal', autoComplete: 'off' } }}

@@ -50,6 +50,13 @@ export function useMoney(): Money {
   }, [currency, decimals])
 }
 
+const hasDecimalComma = new Intl.NumberFormat().formatToParts(0.5).some(({ value }) => value === ',')
+const WITH_COMMA = /^\s*-?(?:\d+|\d{1,3}(?:[.\s]\d{3})+),\d+\s*$/
+
+/** A number as the server takes it, where the browser's language writes 1.234,5 for 1234.5; else as it is typed. */
+export const withPoint = (typed: string): string =>
+  hasDecimalComma && WITH_COMMA.test(typed) ? typed.replace(/[.\s]/g, '').replace(',', '.') : typed
+
 const counts = new Intl.NumberFormat(undefined)
 export const count = (value: number) => counts.format(value)
 
