@@ -76,7 +76,7 @@ export function referralScenarios(world: () => World): void {
         await page.getByRole('button', { name: 'Reject' }).click()
         assert.equal(await question.getByLabel('Reason (optional)').inputValue(), '')
         await question.getByLabel('Reason (optional)').pressSequentially('Bought it herself ', { delay: 20 })
-        await question.getByRole('button', { name: 'Reject' }).dblclick()
+        await question.getByLabel('Reason (optional)').press('Enter')
         await page.getByText(`Referral ${id} rejected`).waitFor()
         await given.waitFor()
         await page

@@ -38,6 +38,28 @@ export function sessionScenarios(world: () => World): void {
         assert.equal((await page.request.get('/admin/api/session')).status(), 401)
       }))
 
+    test('another tab - notices that somebody else has logged in', () =>
+      world().work('/affiliates', async page => {
+        const login = 'second-tab'
+        const password = 'the one of the second tab'
+        const created = await page.request.post('/admin/api/users', {
+          headers: { 'x-admin-request': '1' },
+          data: { login, password, email: 'tab@example.com', role: 'reader' },
+        })
+        assert.equal(created.status(), 201)
+        const first = page.getByRole('button', { name: 'Account of admin' })
+        await first.waitFor()
+        await page.getByRole('link', { name: 'Create affiliate' }).waitFor()
+        const other = await page.context().newPage()
+        await page.context().clearCookies()
+        await other.goto('/admin')
+        await logIn(other, login, password)
+        await other.getByRole('button', { name: `Account of ${login}` }).waitFor()
+        await page.getByRole('button', { name: `Account of ${login}` }).waitFor()
+        assert.equal(await page.getByRole('link', { name: 'Create affiliate' }).count(), 0)
+        await other.close()
+      }))
+
     test('session ended, page opened anew - says so and returns to where the person was', () =>
       world().work('/payouts?filter={"status":"failed"}', async page => {
         await page.getByRole('heading', { level: 1, name: 'Payouts' }).waitFor()

@@ -1,6 +1,6 @@
 /** The session: the signed-in user, permissions and the settings that every page needs. */
-import { useQuery } from '@tanstack/react-query'
-import { createContext, type ReactNode, useContext } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext, useEffect } from 'react'
 import { type AuthProvider, HttpError } from 'react-admin'
 import type { SessionRecord } from '../../src/accounts/sessions/schema.ts'
 import { envelopeOf, get, request } from './api.ts'
@@ -8,7 +8,10 @@ import { envelopeOf, get, request } from './api.ts'
 /** The complete session; the answer to logging in has only part of it. */
 export type Session = Required<SessionRecord>
 
-/** Scripts cannot read the session cookie: this mark in local storage tells an expired session from a first visit. */
+/**
+ * Scripts cannot read the session cookie: this mark in local storage, with whose session it is, tells an expired one from
+ * a first visit, and other tabs that somebody else has logged in.
+ */
 const MARK = 'affiliated.session'
 
 /** Why the login page is shown. */
@@ -28,7 +31,7 @@ export async function logIn({ login, password, code }: Credentials): Promise<num
   })
   delete greeting.kind
   wasThere = true
-  localStorage.setItem(MARK, '1')
+  localStorage.setItem(MARK, String(body.user.id))
   return body.user.id
 }
 
@@ -46,9 +49,9 @@ export const authProvider: AuthProvider = {
   checkAuth: async () => {
     if (wasThere) return
     try {
-      await get('session', { anonymous: true })
+      const { user } = await get<SessionRecord>('session', { anonymous: true })
       wasThere = true
-      localStorage.setItem(MARK, '1')
+      localStorage.setItem(MARK, String(user.id))
     } catch (error) {
       const { data } = envelopeOf(error)
       // A server that does not answer says nothing about the session.
@@ -86,7 +89,16 @@ export function SessionProvider({
   loading: ReactNode
   failed: (error: Error, retry: () => void) => ReactNode
 }) {
+  const queryClient = useQueryClient()
   const { data, error, refetch } = useQuery({ queryKey: ['session'], queryFn: () => get<Session>('session') })
+  useEffect(() => {
+    // Heard by the other tabs only.
+    const look = ({ key }: StorageEvent) => {
+      if (key === MARK) void queryClient.invalidateQueries()
+    }
+    window.addEventListener('storage', look)
+    return () => window.removeEventListener('storage', look)
+  }, [queryClient])
   if (data) return <SessionContext.Provider value={data}>{children}</SessionContext.Provider>
   return error ? failed(error, () => refetch()) : loading
 }

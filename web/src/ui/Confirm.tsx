@@ -1,5 +1,5 @@
 import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle, Stack } from '@mui/material'
-import { type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { messageOf } from '../api.ts'
 import { exceptByBackdrop } from './dialog.ts'
 
@@ -32,6 +32,12 @@ export function Confirm({
   onClose,
 }: Question) {
   const { busy, problem, close, confirm } = useConfirmation(onConfirm, onClose)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    // Not of the form that the question is asked in.
+    event.stopPropagation()
+    void confirm()
+  }
   return (
     <Dialog
       open={open}
@@ -39,6 +45,7 @@ export function Confirm({
       aria-labelledby="question"
       maxWidth="xs"
       role="alertdialog"
+      slotProps={{ paper: { component: 'form', onSubmit: submit } }}
     >
       <DialogTitle id="question" sx={{ overflowWrap: 'anywhere' }}>
         {title}
@@ -56,7 +63,7 @@ export function Confirm({
         <Button
           variant="contained"
           color={danger ? 'error' : 'primary'}
-          onClick={confirm}
+          type="submit"
           // While the dialog fades out, a click meant for the page must not confirm it.
           disabled={!open || !ready}
           loading={busy}
