@@ -1,12 +1,16 @@
 import { once } from 'node:events'
 import { type Logger, pino } from 'pino'
 
+type Destination = ReturnType<typeof pino.destination>
+
 const ALONE = { minLength: 8192, maxWrite: 16_384 }
 /**
  * Concurrent writes to one pipe are only atomic up to PIPE_BUF (4096 bytes on Linux): lines are batched up to
  * `maxWrite` bytes. Only a line longer than that may still be torn.
  */
 const AMONG_OTHERS = { minLength: 2048, maxWrite: 4096 }
+/** As a line may be written in two parts beyond that. */
+const MOST_TOGETHER = AMONG_OTHERS.minLength
 /** Buffer for lines that cannot be written. Beyond it they are dropped, which is logged. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
@@ -49,19 +53,13 @@ export async function openLog(level: string, shared: boolean): Promise<OpenLog> 
     // On exit, pino would retry for ever.
     destination.flushSync = () => {}
   })
-  const log = pino(options, isTerminal ? await readable(destination) : destination)
-  let dropped = 0
-  destination.on('drop', () => {
-    dropped += 1
+  const lines = new Lines(destination, dropped => {
+    log.warn({ lines: dropped }, 'lines could not be logged')
   })
-  destination.on('drain', () => {
-    if (dropped === 0) return
-    const lines = dropped
-    dropped = 0
-    log.warn({ lines }, 'lines could not be logged')
-  })
+  const log = pino(options, isTerminal ? await readable(lines) : lines)
   const closeLog = async () => {
     log.level = 'silent'
+    lines.pass()
     const closing = once(destination, 'close')
     destination.end()
     // What cannot be written by now is dropped.
@@ -69,6 +67,45 @@ export async function openLog(level: string, shared: boolean): Promise<OpenLog> 
   }
   return { log, closeLog }
 }
+
+/** Passes lines on together: the destination measures all that it holds whenever it is given something. */
+class Lines implements pino.DestinationStream {
+  readonly #destination: Destination
+  #waiting = ''
+  /** Lines that the destination has not taken. It is given none behind them until it is empty: the log has one gap. */
+  #dropped = 0
+
+  /** @param tell hears how many lines were dropped, once the destination takes some again */
+  constructor(destination: Destination, tell: (dropped: number) => void) {
+    this.#destination = destination
+    destination.on('drop', (text: string) => {
+      this.#dropped += countIn(text)
+    })
+    destination.on('drain', () => {
+      const dropped = this.#dropped
+      this.#dropped = 0
+      if (dropped > 0) tell(dropped)
+    })
+    // Before the destination writes what it holds.
+    process.prependListener('exit', this.pass)
+  }
+
+  write(line: string): void {
+    if (this.#waiting.length + line.length > MOST_TOGETHER) this.pass()
+    if (this.#waiting === '') setImmediate(this.pass)
+    this.#waiting += line
+  }
+
+  readonly pass = (): void => {
+    const text = this.#waiting
+    if (text === '') return
+    this.#waiting = ''
+    if (this.#dropped === 0) this.#destination.write(text)
+    else this.#dropped += countIn(text)
+  }
+}
+
+const countIn = (text: string) => text.split('\n').length - 1
 
 async function readable(destination: pino.DestinationStream): Promise<pino.DestinationStream> {
   const { default: pretty } = await import('pino-pretty')
