@@ -6,7 +6,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
 import { invalidArguments, missingArguments, type Problems } from '../base/errors.ts'
 import { formats } from '../base/schemas.ts'
-import { isObject } from '../base/unknown.ts'
+import { isObject, memberOf } from '../base/unknown.ts'
 import type { Parameters } from './parameters.ts'
 
 /** The subset of JSON Schema that arguments use. */
@@ -98,30 +98,50 @@ export class ArgumentReader<T extends TObject = TObject> {
       const coerce = name === 'filter' ? undefined : this.#coercers.get(name)
       const schema = this.#schema.properties![name]!
       if (coerce === undefined || isUnsent(value, schema)) ignore(label, value, result)
-      else if (!isObject(value)) result.args[name] = coerce(value)
-      else result.args[name] = coerce(sentMembers(value, schema, label, { isUnsent, ...result }))
+      else result.args[name] = coerce(sentPart(value, schema, label, { isUnsent, result }))
     }
   }
 
   #explain(errors: readonly ErrorObject[], result: Read): void {
-    const { args, missing } = result
+    const { args, missing, problems } = result
     for (const error of errors) {
-      const name = error.instancePath.split('/', 2)[1]
+      const [, name, ...within] = error.instancePath.split('/')
       if (name !== undefined) {
         // Reported already: each alternative of a union adds an error of its own.
         if (!Object.hasOwn(args, name)) continue
-        this.#refuse(name, result)
+        problems[name] = reasonOf(this.#schema.properties![name]!, args[name], within)
         delete args[name]
       } else if (error.keyword === 'required') {
         missing.push(error.params.missingProperty)
       }
     }
   }
+}
 
-  #refuse(name: string, { args, problems }: Read): void {
-    const schema = this.#schema.properties![name]!
-    problems[name] = `must be ${expectation(schema)}.${hintOf(schema, args[name])}`
+/**
+ * What an argument must be, or else the member of it that is wrong.
+ * @param path to what is wrong, within the argument; of a union, all that is possible is told
+ */
+function reasonOf(argument: JsonSchema, sent: unknown, path: readonly string[]): string {
+  let subject = ''
+  let schema = argument
+  let value = sent
+  for (const step of path) {
+    const member = schema.items ?? schema.properties?.[step]
+    if (member === undefined) break
+    subject = `${schema.items ? `item ${Number(step) + 1}` : step} ${subject && `of ${subject}`}`
+    schema = member
+    value = memberOf(value, step)
   }
+  return `${subject}must be ${expectation(schema)}.${hintOf(schema, value)}`
+}
+
+/** Names that no item of a list may have, each once. */
+function unknownInItems(items: readonly unknown[], schema: JsonSchema, label: string): string[] {
+  const known = schema.items?.properties
+  if (known === undefined) return []
+  const names = new Set(items.flatMap(item => (isObject(item) ? Object.keys(item) : [])))
+  return [...names].filter(name => !Object.hasOwn(known, name)).map(name => `${label}[][${name}]`)
 }
 
 function ignore(label: string, value: unknown, { ignored, problems }: Read): void {
@@ -156,12 +176,23 @@ function takesEmpty({
   return minLength === 0 && (of?.type === 'number' || of?.test('') !== false)
 }
 
+interface Taking {
+  readonly isUnsent: IsUnsent
+  readonly result: Read
+}
+
+/** What is sent of a value. Names what the schema does not have. */
+function sentPart(value: unknown, schema: JsonSchema, label: string, taking: Taking): unknown {
+  if (Array.isArray(value)) taking.result.ignored.push(...unknownInItems(value, schema, label))
+  return isObject(value) ? sentMembers(value, schema, label, taking) : value
+}
+
 /** The members that have a value. Names those that have none, or that the schema does not have. */
 function sentMembers(
   value: Parameters,
   schema: JsonSchema,
   label: string,
-  { isUnsent, ignored }: { readonly isUnsent: IsUnsent; readonly ignored: string[] },
+  { isUnsent, result: { ignored } }: Taking,
 ): Parameters {
   const known = membersOf(schema)
   const isWithoutValue = (name: string) => isUnsent(value[name], known?.[name] ?? {})

@@ -62,6 +62,24 @@ describeService('arguments', service => {
       assert.match(reply.body.data.params[name], /Send it as text, in quotes\.$/)
   })
 
+  test('400 - of an object or a list, what is wrong within', async () => {
+    const sale = { kind: 'sale', context: 'shop', reference: 'within', amount: 10, affiliate_id: 1 }
+    const sent = {
+      ...sale,
+      references: ['one', 2],
+      customer: { email: 'nobody', country: 'de' },
+      lines: [{ product: 'mug' }, { product: 'cup', amount: 'much' }],
+    }
+    const { params } = (await service().post('/conversions', sent)).body.data
+    assert.match(params.references, /^item 2 must be .*Send it as text, in quotes\.$/)
+    assert.equal(params.customer, 'email must be a valid e-mail address, or empty, at most 254 characters.')
+    assert.match(params.lines, /^amount of item 2 must be a number/)
+    const unknown = { ...sale, lines: [{ produkt: 'mug', Category: 'books' }, { produkt: 'cup' }] }
+    const reply = await service().post('/conversions', unknown)
+    assert.equal(reply.status, 201, JSON.stringify(reply.body))
+    assert.equal(reply.headers.get('x-ignored-arguments'), 'lines[][produkt], lines[][Category]')
+  })
+
   test('200 - unknown arguments are ignored and named', async () => {
     const reply = await service().get('/affiliates?colour=red&size[x]=1&ünï=1&number=1&filter[hue]=2')
     assert.equal(reply.status, 200)
