@@ -26,6 +26,10 @@ export interface Origins {
 
 type Evidence = Pick<CreateArguments, 'affiliate_id' | 'coupon' | 'click' | 'visit_id'>
 
+/** Whether a report says by itself who is to be credited. */
+export const hasEvidence = ({ affiliate_id, coupon, click, visit_id }: Evidence): boolean =>
+  affiliate_id !== undefined || visit_id !== undefined || Boolean(coupon || click?.first || click?.last)
+
 /** How far the clocks of a shop and of this service may differ: a click this much later than its sale still counts. */
 const CLOCK_SKEW_SECONDS = 300
 

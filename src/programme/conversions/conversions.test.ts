@@ -418,6 +418,36 @@ describeService('conversions', service => {
     assertFailure(taken, 409, 'rest_conversion_conflict')
   })
 
+  test('200 - a sale that was reported without a claim is credited by the claim of the next report', async () => {
+    const { id } = await active('claiming')
+    const reference = fresh()
+    const customer = { id: reference }
+    const { body: sale } = await report({ reference, amount: 80, customer })
+    assert.equal(sale.conversion.affiliate_id, 0)
+    // Without one, it stays so; and another shop's blanks are no other payment.
+    assert.equal((await report({ reference, amount: 80 })).body.conversion.affiliate_id, 0)
+    const claimed = await report({ reference: ` ${reference} `, amount: 80, affiliate_id: id })
+    assert.equal(claimed.status, 200, JSON.stringify(claimed.body))
+    assert.deepEqual(
+      [claimed.body.conversion.id, claimed.body.conversion.affiliate_id],
+      [sale.conversion.id, id],
+    )
+    assert.deepEqual(
+      claimed.body.referrals.map((one: any) => [one.affiliate_id, one.amount, one.status]),
+      [[id, '8.00', 'unpaid']],
+    )
+    // Whoever was credited stays so.
+    const late = await report({ reference, amount: 80, affiliate_id: affiliate.id })
+    assert.deepEqual([late.status, late.body.conversion.affiliate_id], [200, id])
+    assert.equal(late.body.referrals.length, 1)
+    const other = await report({ reference, amount: 81 })
+    assertFailure(other, 409, 'rest_conversion_exists')
+    assert.match(other.body.message, /it is of 80\.00 USD, and 81\.00 USD was sent/)
+    // The customer is theirs.
+    const { body: next } = await report({ reference: fresh(), amount: 10, customer })
+    assert.equal(next.conversion.affiliate_id, id)
+  })
+
   test('a refund finds its sale by any name, before or after it, and ends where the rule does', async () => {
     const { id } = await active('refunded')
     const [order, charge, intent] = [fresh('order'), fresh('charge'), fresh('intent')]

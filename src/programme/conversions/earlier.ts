@@ -1,5 +1,7 @@
 /** What the earlier reports of a payment say of the next one: whether it is the same again, its currency, whether it fits. Pure. */
+import { decimalsOf } from '../../base/currencies.ts'
 import { Failure, refuseInvalid } from '../../base/errors.ts'
+import { decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { type Conversion, isPaid, isTaking } from './conversion.ts'
 import { duplicatesIn, saleOf } from './earning.ts'
@@ -36,10 +38,13 @@ export function sameAs(
   }
   if (duplicate.amount === fact.amount && duplicate.currency === fact.currency) return duplicate
   throw new Failure('conversion_exists', {
-    message: `Conversion ${duplicate.id} is the ${duplicate.kind} of this payment, and is not what was sent.`,
+    message: `Conversion ${duplicate.id} is the ${duplicate.kind} of this payment: it is of ${sumOf(duplicate)}, and ${sumOf(fact)} was sent.`,
     data: { conversion_id: duplicate.id },
   })
 }
+
+const sumOf = ({ amount, currency }: Pick<Fact, 'amount' | 'currency'>) =>
+  `${decimalText(amount, decimalsOf(currency)!)} ${currency}`
 
 /** @param conversion what names who is credited: the sale, or an attribution, which may wait for it */
 function credited(

@@ -45,8 +45,9 @@ const currencyOf = ({ currency }: Pick<CreateArguments, 'currency'>, settings: S
 export function problemsOf(args: Partial<CreateArguments>, settings: Settings): Problems {
   const { kind, reference, part, cumulative, metadata } = args
   const problems: Problems = { ...problemsOfAmounts(args, settings) }
-  if (reference === '') problems.reference = 'must not be empty.'
-  if (args.references?.includes('')) problems.references = 'must be names that are not empty.'
+  if (reference?.trim() === '') problems.reference = 'must not be empty.'
+  if (args.references?.some(name => name.trim() === ''))
+    problems.references = 'must be names that are not empty.'
   if (kind !== undefined) Object.assign(problems, missingOf(kind, args))
   if (cumulative && kind !== undefined && !needsPart.includes(kind)) {
     problems.cumulative = 'must be left out: only refunds and disputes are cumulative.'
@@ -131,13 +132,15 @@ export function factOf(args: CreateArguments, settings: Settings): Fact {
   const currency = currencyOf(args, settings)
   const decimals = decimalsOf(currency)!
   const units = (value = 0) => toUnits(value, decimals)!
-  const { kind, reference, references = [], lines = [], cumulative = false } = args
+  const { kind, lines = [], cumulative = false } = args
+  const { context, names } = namesOf(args)
+  const [reference, ...references] = names
   const amount = units(args.amount)
   const isTotal = cumulative && (kind === 'refund' || !args.part)
   return {
     kind,
-    context: foldCase(args.context ?? ''),
-    reference,
+    context,
+    reference: reference!,
     references: [...new Set(references)].filter(name => name !== reference),
     part: isTotal ? partOfTotal(args.part ?? '', decimalText(amount, decimals)) : (args.part ?? ''),
     cumulative,
@@ -151,8 +154,12 @@ export function factOf(args: CreateArguments, settings: Settings): Fact {
   }
 }
 
-/** All names of the payment, with the shop. */
-export const namesOf = ({ context = '', reference, references = [] }: CreateArguments) => ({
-  context: foldCase(context),
-  names: [reference, ...references],
+/** All names of the payment, with the shop. Blanks around them are nobody's intention, and would make another payment. */
+export const namesOf = ({
+  context = '',
+  reference,
+  references = [],
+}: Pick<CreateArguments, 'context' | 'reference' | 'references'>) => ({
+  context: foldCase(context.trim()),
+  names: [reference, ...references].map(name => name.trim()),
 })

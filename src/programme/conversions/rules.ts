@@ -5,11 +5,10 @@
  */
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
-import { foldCase } from '../../base/text.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { readingOf } from '../../records/rules.ts'
-import { attribute, type Candidate } from './attribution.ts'
-import { attributionsIn, claimOfAttribution, claimsOf, creditBy } from './claims.ts'
+import { attribute, type Candidate, candidatesOf } from './attribution.ts'
+import { attributionsIn, claimOfAttribution, claimsOf, creditBy, hasEvidence } from './claims.ts'
 import { type Conversion, conversion, isEarning } from './conversion.ts'
 import {
   bring,
@@ -85,8 +84,11 @@ export async function createIn(
 
 /** Handles a repeated report, under the same or another name. */
 async function recordAgain(report: Report, same: Conversion): Promise<Recorded> {
-  const isAlias = isEarning(report.fact.kind) && same.reference !== report.fact.reference
-  const payment = isAlias ? await recordAlias(report, same) : report.payment
+  const { fact, args } = report
+  const isAlias = same.reference !== fact.reference
+  const isClaimed = same.affiliate_id !== 0 || candidatesOf(same).length > 0
+  const says = isAlias || (!isClaimed && hasEvidence(args))
+  const payment = isEarning(fact.kind) && says ? await recordAlias(report, same) : report.payment
   const after = await bring(report, payment)
   return { conversion: after.members.find(({ id }) => id === same.id)!, payment: after }
 }
@@ -175,8 +177,8 @@ async function recordAttribution(report: Report): Promise<Recorded> {
 }
 
 /**
- * Records the same sale under another name, which may bring a claim that the first report lacked, and further names of
- * the customer.
+ * Records the same sale again, under another name or with the claim that the first report lacked, and further names of the
+ * customer.
  */
 async function recordAlias(report: Report, duplicate: Conversion): Promise<Payment> {
   const { tx, args, fact, payment, settings } = report
@@ -215,7 +217,8 @@ export async function join(context: RequestContext, shop: string, names: readonl
   await write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const payments = new Payments()
-    const named = { context: foldCase(shop), names }
+    const [reference = '', ...references] = names
+    const named = namesOf({ context: shop, reference, references })
     const payment = await payments.name(tx, named)
     await bring({ tx, settings, payments, sourceId: 0, names: named }, payment)
   })

@@ -1,11 +1,11 @@
 /** Reads the full history of a conversion. */
-import { foldCase } from '../../base/text.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { correctionsOf } from '../ledger/store.ts'
 import { conversion, isTaking } from './conversion.ts'
 import { currencyOf } from './earlier.ts'
 import type { Story } from './explanation.ts'
+import { namesOf } from './fact.ts'
 import { readPayment } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -40,7 +40,8 @@ export async function storyWithBeside(context: Context, id: number): Promise<Sto
 
 async function membersOf({ database }: Context, shop: string, reference: string) {
   const db = database.reader
-  const id = await store.paymentOf(db, { context: foldCase(shop), reference })
+  const { context, names } = namesOf({ context: shop, reference })
+  const id = await store.paymentOf(db, { context, reference: names[0]! })
   return id === undefined ? [] : (await readPayment(db, id)).members
 }
 

@@ -14,6 +14,7 @@ import { insertTogether } from '../../storage/insert-many.ts'
 import { asksForTiers } from '../commission/judging.ts'
 import { customers } from '../customers/store.ts'
 import { postTogether } from '../ledger/rules.ts'
+import { hasEvidence } from './claims.ts'
 import { isEarning, isTaking } from './conversion.ts'
 import { namesOf, refuseWrong } from './fact.ts'
 import { Groups } from './groups.ts'
@@ -122,8 +123,8 @@ async function relationsOf(tx: WriteTx, lines: readonly Line[]): Promise<Relatio
 }
 
 /**
- * Lines that join payments, or that follow an attribution: an attribution that has waited may credit a sale, and whatever
- * the same customer has bought since.
+ * Lines that join payments, follow an attribution, or claim what was reported before: an attribution that has waited, or
+ * such a claim, may credit a sale, and whatever the same customer has bought since.
  * @param stored payments that earlier requests have reported
  */
 function joiningOf(lines: readonly Line[], groups: Groups, stored: ReadonlySet<string>): number[] {
@@ -131,8 +132,12 @@ function joiningOf(lines: readonly Line[], groups: Groups, stored: ReadonlySet<s
   const attributed = new Set(
     lines.filter(({ args }) => args.kind === 'attribution').map(({ place }) => groups.rootOf(place)),
   )
-  const isJoining = (root: string | number) => attributed.has(root) || (roots.get(root)?.length ?? 0) > 1
-  return lines.filter(({ place }) => isJoining(groups.rootOf(place))).map(({ place }) => place)
+  const isJoining = ({ place, args }: Line) => {
+    const root = groups.rootOf(place)
+    const { length } = roots.get(root) ?? []
+    return attributed.has(root) || length > 1 || (length === 1 && hasEvidence(args))
+  }
+  return lines.filter(isJoining).map(({ place }) => place)
 }
 
 /** Locks the payments and customers of conversions that are then recorded one by one. */
