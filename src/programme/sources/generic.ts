@@ -3,9 +3,10 @@
  * gives its value. Pure.
  */
 import { decimalsOf } from '../../base/currencies.ts'
+import { isObject } from '../../base/unknown.ts'
 import { isTaking, kinds } from '../conversions/conversion.ts'
 import type { CreateArguments } from '../conversions/schema.ts'
-import { isObject, number, text } from './reading.ts'
+import { number, text } from './reading.ts'
 import { type Delivery, ignored, type Unchecked } from './report.ts'
 import type { CurrencyUnsaid, Sender, Setup } from './sender.ts'
 import { headerOf, isSame, macOf, type Signed } from './signatures.ts'

@@ -1,12 +1,10 @@
 /** Reads payloads of others, which may have any shape. Pure. */
 
+import { isObject } from '../../base/unknown.ts'
 import { MAX_REFERENCE } from '../conversions/conversion.ts'
 import type { Reported } from './report.ts'
 
 export type Json = { readonly [name: string]: unknown }
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The object, or one without members. */
 export const object = (value: unknown): Json => (isObject(value) ? value : {})

@@ -4,11 +4,13 @@
  */
 import { entryOf, Failure } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
+import { isObject } from '../../base/unknown.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, plainRules } from '../../records/rules.ts'
 import { create, join } from '../conversions/rules.ts'
 import type { CreateArguments } from '../conversions/schema.ts'
 import { currencyUnsaid, isDisputed } from '../conversions/story.ts'
+import { text } from './reading.ts'
 import type { Delivery } from './report.ts'
 import { senders } from './senders.ts'
 import type { Headers } from './signatures.ts'
@@ -65,35 +67,85 @@ export async function deliver(
   if (names.length > 1) await join(context, source.context, names)
   for (const { onlyIfDisputed, ...one } of conversions) {
     if (onlyIfDisputed && !(await isDisputed(context, source.context, String(one.reference)))) continue
-    results.push(await report(context, id, () => argumentsOf({ ...one, context: source.context })))
+    const { result, problem } = await report(context, id, { ...one, context: source.context }, argumentsOf)
+    results.push(result)
+    if (problem) await keepProblem(context, id, one.reference, problem)
   }
-  const failedResult = results.find(result => 'message' in result)
-  if (failedResult) await keepProblem(context, id, failedResult.message)
   return { results, ...(ignored !== undefined && { ignored }) }
 }
 
 const readPayload = (context: Context, source: Source, payload: unknown) =>
   senders[source.type].read(payload, source, sent => currencyUnsaid(context, source.context, sent))
 
+interface Reported {
+  readonly result: Result
+  /** What the owner of the shop should know. */
+  readonly problem?: string
+}
+
 async function report(
   context: RequestContext,
   sourceId: number,
-  read: () => CreateArguments,
-): Promise<Result> {
+  sent: Sent,
+  argumentsOf: Delivered['argumentsOf'],
+): Promise<Reported> {
   try {
-    const { conversion, replayed } = await create(context, read(), { sourceId })
-    return { status: replayed ? 200 : 201, conversion_id: conversion.id }
+    const { args, leftOut } = read(sent, argumentsOf)
+    const { conversion, replayed } = await create(context, args, { sourceId })
+    const problem = `recorded without what is invalid of the customer: ${leftOut.join(', ')}.`
+    return {
+      result: { status: replayed ? 200 : 201, conversion_id: conversion.id },
+      ...(leftOut.length > 0 && { problem }),
+    }
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure
     const { status, code } = entryOf(failure.failure)
-    return { status, code, message: failure.message }
+    const { message } = failure
+    return { result: { status, code, message }, problem: message }
+  }
+}
+
+type Sent = Readonly<Record<string, unknown>>
+
+/**
+ * A sale counts for more than what is said of its buyer: where that is invalid, it is left out.
+ * @throws Failure invalid_argument, missing_argument
+ */
+function read(
+  sent: Sent,
+  argumentsOf: Delivered['argumentsOf'],
+): { args: CreateArguments; leftOut: readonly string[] } {
+  try {
+    return { args: argumentsOf(sent), leftOut: [] }
+  } catch (failure) {
+    if (!(failure instanceof Failure) || !isObject(sent.customer)) throw failure
+    const isTaken = ([name, value]: [string, unknown]) => {
+      try {
+        return Boolean(argumentsOf({ ...sent, customer: { [name]: value } }))
+      } catch {
+        return false
+      }
+    }
+    const members = Object.entries(sent.customer)
+    const customer = Object.fromEntries(members.filter(isTaken))
+    const leftOut = members.flatMap(([name]) => (Object.hasOwn(customer, name) ? [] : [name]))
+    return { args: argumentsOf({ ...sent, customer }), leftOut }
   }
 }
 
 const MAX_PROBLEM = 500
+const MAX_NAME = 100
 
-async function keepProblem(context: RequestContext, id: number, message: string): Promise<void> {
-  const problem = message.slice(0, MAX_PROBLEM)
+/** The history of the source has each of them. */
+async function keepProblem(
+  context: RequestContext,
+  id: number,
+  reference: unknown,
+  message: string,
+): Promise<void> {
+  // Quoted, it has no control characters.
+  const subject = `${JSON.stringify(text(reference).slice(0, MAX_NAME).toWellFormed())}: `
+  const problem = (subject + message).slice(0, MAX_PROBLEM)
   await write(context, async tx => {
     const settings = await context.settings.current()
     const before = await store.sources.hold(tx, id)

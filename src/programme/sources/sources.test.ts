@@ -328,7 +328,10 @@ describeService('sources', service => {
       event('invoice_payment.paid', { invoice: 'in_\0', payment: { payment_intent: 'pi_\0' } }),
     ]
     for (const each of events) assert.equal((await byStripe(each)).status, 200, JSON.stringify(each))
-    assert.equal(await counted(), conversions)
+    // The sale whose buyer alone is strange.
+    assert.equal(await counted(), conversions + 1)
+    const [odd] = (await service().get('/conversions?reference=odd-2')).body
+    assert.deepEqual([odd.amount, odd.customer_id], [5, 0])
   })
 
   test('a source of one’s own: fields by JSON pointers, tried on a sample, signed by HMAC', async () => {
@@ -362,7 +365,14 @@ describeService('sources', service => {
     assert.equal(await owed(id), 4)
     const { body: refused } = await deliver({ event: 'paid', cents: 1.5, order: { id: 18 } }, 'hex')
     assert.equal(refused.results[0].status, 400)
-    assert.match((await service().get(`/sources/${generic}`)).body.problem, /^Invalid argument/)
+    const problem = async () => (await service().get(`/sources/${generic}`)).body.problem
+    assert.match(await problem(), /^"18": Invalid argument/)
+    // What is invalid of the buyer is left out, and the sale is not lost.
+    const unreachable = { ...paid.order, id: 19, charge: 'c19', 'buyer/mail': 'own.@example.org' }
+    const { body: taken } = await deliver({ ...paid, order: unreachable }, 'hex')
+    assert.equal(taken.results[0].status, 201)
+    assert.equal(await problem(), '"19": recorded without what is invalid of the customer: email.')
+    assert.equal(await owed(id), 9)
     // Of minor units of which no currency is said, a sale is in the programme's, and a refund in that of its sale.
     const unsaid = await setUp({
       type: 'generic',
