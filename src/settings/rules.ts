@@ -95,12 +95,13 @@ export async function markRules(tx: Tx, engine: Engine): Promise<void> {
  * @returns the settings after the change
  * @throws Failure invalid_argument
  */
-export async function changeSettings(context: RequestContext, changes: SettingsChanges): Promise<Settings> {
+export async function changeSettings(context: RequestContext, sent: SettingsChanges): Promise<Settings> {
   const settings = await write(context, async tx => {
     await store.lockSettings(tx, context.database.engine)
     const before = await loadSettings(tx)
-    const problems = await problemsOf({ reader: tx, schema: context.database.schema }, before, changes)
+    const problems = await problemsOf({ reader: tx, schema: context.database.schema }, before, sent)
     refuseInvalid(problems)
+    const changes = withoutSame(sent, settingsRecord(before))
     if (changes.rate_types) await store.writeRateTypes(tx, changes.rate_types)
     const { default_rate, default_rate_type, currency } = changes
     if (default_rate !== undefined) {
@@ -119,6 +120,14 @@ export async function changeSettings(context: RequestContext, changes: SettingsC
   })
   context.settings.forget()
   return settings
+}
+
+/** Of what stays as it is nothing is stored, since no event tells of it. */
+function withoutSame(sent: SettingsChanges, before: Readonly<Record<string, unknown>>): SettingsChanges {
+  const changed = Object.entries(sent).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  )
+  return Object.fromEntries(changed)
 }
 
 /** The changeable settings and what follows from them, as callers see them. */
