@@ -392,6 +392,6 @@ export function expectation(schema: JsonSchema): string {
     case 'string':
       return `${format ? formats[format]!.expects : 'text'}${lengthOf(minLength, maxLength)}`
     default:
-      return 'left out'
+      return 'any value of JSON'
   }
 }

@@ -6,7 +6,9 @@ import type { Schema } from '../../storage/table.ts'
 /** An event as callers see it; its fields in this order. */
 const eventRecord = (kinds: string[], types: string[]) =>
   Type.Object({
-    position: Type.Integer({ description: 'Place in the log, from 1 on without gaps between all events.' }),
+    position: Type.Integer({
+      description: 'Place in the log of all events: some are not shown, and their places are passed over.',
+    }),
     id: Type.Integer({ description: 'Identifier of the event, as in the audit log.' }),
     type: choice(types, 'What was done to what kind of record.'),
     date: Type.String({ description: 'When: YYYY-MM-DD HH:MM:SS.mmm, UTC.' }),

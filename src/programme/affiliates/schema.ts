@@ -12,7 +12,10 @@ const extras = Type.Object({
   effective: Type.Optional(
     Type.Object(
       { rate: Type.String(), rate_type: Type.String(), payment_email: Type.String() },
-      { description: 'What applies: the own value, else the default; only with effective=1.' },
+      {
+        description:
+          'The own value, else the default, by which they earn where no rule says otherwise; only with effective=1.',
+      },
     ),
   ),
   group: Type.Optional(

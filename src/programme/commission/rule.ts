@@ -233,7 +233,7 @@ const fields = {
   max_payments: limit(
     1,
     1_000_000,
-    'For how many orders of a customer it pays; those behind them earn nothing. Empty: no limit.',
+    'Up to which order of a customer it pays, of all that the customer has bought, from 1; those behind it earn nothing. Empty: no limit.',
   ),
   hold_days: limit(
     0,

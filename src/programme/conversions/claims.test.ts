@@ -50,4 +50,33 @@ describeService('clicks and visits around a sale', service => {
       assert.equal(onDay.body.conversion.affiliate_id, id, JSON.stringify(onDay.body))
     }
   })
+
+  test('the value of the cookie - stands for both clicks', async () => {
+    const admin = await service().admin()
+    await rotateKeys(operatorOf(service().database))
+    const key = await currentKey(service().database.reader)
+    const clicked = async (name: string) => {
+      const { id } = await service().newAffiliate(name, { status: 'active' })
+      const time = now() - 60
+      return {
+        id,
+        token: signClick({ affiliateId: id, linkId: 0, campaign: '', time, nonce: newNonce(time) }, key),
+      }
+    }
+    const [first, last] = [await clicked('cookiefirst'), await clicked('cookielast')]
+    for (const [attribution, { id }] of [
+      ['last', last],
+      ['first', first],
+    ] as const) {
+      assert.equal((await admin.patch('/settings', { attribution })).status, 200)
+      const sale = {
+        kind: 'sale',
+        amount: 10,
+        reference: `cookie ${attribution}`,
+        click: { last: `${first.token}.${last.token}` },
+      }
+      const { body } = await service().post('/conversions', sale)
+      assert.equal(body.conversion.affiliate_id, id, JSON.stringify(body))
+    }
+  })
 })

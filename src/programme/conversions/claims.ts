@@ -52,6 +52,14 @@ function untimely(time: number, { since, until }: Window): 'expired' | 'after_sa
   return time > until ? 'after_sale' : undefined
 }
 
+/** The script's cookie has both, FIRST.LAST; a server that reads it may send it as it is. */
+function tokensOf(click: Evidence['click'] = {}): NonNullable<Evidence['click']> {
+  const cookie = [click.last, click.first].find(token => token?.includes('.'))
+  if (cookie === undefined) return click
+  const [first, last] = cookie.split('.')
+  return { first: first!, last: last! }
+}
+
 /** @param owner the affiliate that the customer belongs to */
 export async function claimsOf(
   tx: Tx,
@@ -61,7 +69,7 @@ export async function claimsOf(
   { tracking: { attribution, attributionDays } }: Settings,
 ): Promise<Origins> {
   const window = windowOf(occurredAt, attributionDays)
-  const { first, last } = evidence.click ?? {}
+  const { first, last } = tokensOf(evidence.click)
   const tokens = attribution === 'first' ? [first, last] : [last, first]
   const claims: Claim[] = []
   const visits = new Map<number, number>()
