@@ -125,7 +125,8 @@ export function parseJson(body: Buffer | string): Parameters {
   let value: unknown
   try {
     const text = typeof body === 'string' ? body : utf8(body)
-    if (isWithinBounds(text)) value = JSON.parse(text)
+    // Some editors and exports write a byte order mark.
+    if (isWithinBounds(text)) value = JSON.parse(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
     throw new Failure('invalid_json', { cause })
   }

@@ -58,6 +58,13 @@ describeService('lines', service => {
     affiliate = (await service().newAffiliate('lines')).id
   })
 
+  test('200 - a byte order mark before the first line', async () => {
+    const results = await send('/affiliates', [
+      '\uFEFF{"create_user":true,"payment_email":"mark@example.com"}',
+    ])
+    assert.deepEqual(codes(results), ['201'])
+  })
+
   test('200 - a result for each line, in order; what is wrong with one is named, and stops no other', async () => {
     const other = await service().newAffiliate('taken')
     const results = await send('/affiliates', [

@@ -100,11 +100,10 @@ export function problemsOfKey(
 ): Problems {
   const problems: Problems = {}
   if (name?.trim() === '') problems.name = 'must not be empty.'
-  if (
-    permissions &&
-    !(permissions.length > 0 && permissions.every(permission => allPermissions.includes(permission)))
-  ) {
-    problems.permissions = `must be some of: ${allPermissions.join(', ')}.`
+  const unknown = permissions?.filter(permission => !allPermissions.includes(permission)) ?? []
+  if (unknown.length > 0 || permissions?.length === 0) {
+    const named = unknown.length === 0 ? '' : `, not ${unknown.join(', ')}`
+    problems.permissions = `must be some of: ${allPermissions.join(', ')}${named}.`
   }
   const last = expires === undefined ? undefined : parseMoment(expires)?.last
   if (last !== undefined && last < now()) problems.expires = 'must not be in the past.'

@@ -46,7 +46,8 @@ export function explain(
       amount: fromUnits(row.amount, settings.decimals),
     })),
     sentences: [
-      ...candidates.map(sentenceOf),
+      // Of two clicks there may be the same to say.
+      ...new Set(candidates.map(sentenceOf)),
       ...(isEarning(conversion.kind) ? sentencesOfCredit(conversion, candidates) : []),
       ...sentencesOfPayment(conversion, sale, payment),
       ...referrals.map(row => sentenceOfReferral(row, settings)),

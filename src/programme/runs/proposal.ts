@@ -101,7 +101,8 @@ function warningOf(paidBeside: bigint, { decimals, currency }: Settings): string
 const sentences = {
   left_out: 'Somebody left this affiliate out of the run.',
   deleted: 'The affiliate was deleted: what is still owed can be paid by a payout of its own.',
-  on_hold: 'All that is earned waits for approval, or for the end of its hold.',
+  on_hold:
+    'All that is earned, and is in no other payout run, waits for approval, or for the end of its hold.',
   nothing_owed: 'What is owed, and is in no other payout run, comes to 0.',
   negative: 'More was taken back than is owed: it is carried to the next run.',
   below_minimum: 'Less is owed than the minimum: it is carried to the next run.',
