@@ -93,13 +93,12 @@ test('503 - PostgreSQL takes no writes: not ready, while reads are answered', as
   const client = new pg.Client(fresh.url)
   await client.connect()
   const name = client.escapeIdentifier(new URL(fresh.url).pathname.slice(1))
-  const readOnly = async (value: 'on' | 'off') => {
-    await client.query(`ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`)
-    await client.query(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-    )
-  }
+  const readOnly = (value: 'on' | 'off') =>
+    client.query(`ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`)
   await readOnly('on')
+  await client.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  )
   await until(
     async () => (await get('/readyz')).body.message?.startsWith('The database can only be read'),
     NOTICED_WITHIN_MS,
@@ -109,6 +108,9 @@ test('503 - PostgreSQL takes no writes: not ready, while reads are answered', as
   const refused = await create()
   assertFailure(refused, 503, 'rest_unavailable')
   assert.match(refused.body.message, /can only be read.*Nothing was changed/)
+  // All connections there can be: each has begun as one that can only read.
+  await Promise.all(Array.from({ length: 30 }, () => get('/v1/affiliates?search=nobody')))
+  // Nobody ends them: sessions keep what they may do from their beginning.
   await readOnly('off')
   await client.end()
   await until(async () => (await get('/readyz')).status === 200, NOTICED_WITHIN_MS)

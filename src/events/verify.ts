@@ -45,7 +45,8 @@ export async function verifyChain(
     if (seals.length < SEALS_AT_ONCE || walk.number >= end.number) break
   }
   const unsealed = await store.countAfter(db, walk.lastEntry)
-  const problem = endProblem(walk, end) ?? (await walk.inserted()) ?? (await unsealedProblem(db, walk, end))
+  const problem =
+    endProblem(walk, end) ?? (await walk.inserted(end)) ?? (await unsealedProblem(db, walk, end))
   return { ...walk.verdict(unsealed), ...(problem !== undefined && { problem }) }
 }
 
@@ -59,9 +60,16 @@ function endProblem(walk: Walk, end: store.Chain): string | undefined {
   return undefined
 }
 
+/** What the chain has passed over, and seals once it is there. */
+function awaitedBy({ missing }: store.Chain): Range[] {
+  const ranges: [number, number, number][] = JSON.parse(missing)
+  return ranges.map(([first, last]) => [first, last])
+}
+
 async function unsealedProblem(db: Db, walk: Walk, end: store.Chain): Promise<string | undefined> {
-  const [next] = await store.entriesAfter(db, walk.lastEntry, 1)
-  if (!next || !isOverdue(next)) return undefined
+  const awaited = await store.entriesIn(db, awaitedBy(end), ENTRIES_AT_ONCE)
+  const next = [...awaited, ...(await store.entriesAfter(db, walk.lastEntry, 1))].find(isOverdue)
+  if (!next) return undefined
   await delay(NEXT_SEAL_MS)
   const later = await store.readChain(db)
   return later?.number === end.number
@@ -127,9 +135,10 @@ class Walk {
     return undefined
   }
 
-  /** Finds entries inserted below the last sealed one, which no seal covers. */
-  async inserted(): Promise<string | undefined> {
-    for (const gap of gaps([-Number.MAX_SAFE_INTEGER, this.lastEntry], this.#covered)) {
+  /** Finds entries inserted below the last sealed one, which no seal covers and none will. */
+  async inserted(end: store.Chain): Promise<string | undefined> {
+    const known = [...this.#covered, ...awaitedBy(end)].sort(([one], [other]) => one - other)
+    for (const gap of gaps([-Number.MAX_SAFE_INTEGER, this.lastEntry], known)) {
       const unsealed = await store.entriesIn(this.#db, [gap], ENTRIES_AT_ONCE)
       const overdue = unsealed.find(isOverdue)
       if (overdue) return `Entry ${overdue.id} is in no seal: it was put in later.`

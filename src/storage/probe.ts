@@ -7,7 +7,8 @@ import { DatabaseUnavailable, type Tx } from './database.ts'
 const EVERY_MS = 2000
 /** How long a failed write counts: a larger write may need room that the probe does not. */
 const REMEMBERED_MS = 10_000
-const FAILURES: ReadonlySet<string> = new Set(['full', 'failing', 'read-only'])
+/** What can only be read refuses the probe as well. */
+const FAILURES: ReadonlySet<string> = new Set(['full', 'failing'])
 /** A probe that waits longer is waiting for other writers. */
 const PATIENCE_MS = 500
 /** None of which take so long: a disk or server that neither confirms nor refuses hangs. */

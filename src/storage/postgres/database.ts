@@ -19,6 +19,7 @@ import {
   type Db,
   type Engine,
   type Lock,
+  LostRace,
   type TransactionOptions,
   type Tx,
 } from '../database.ts'
@@ -222,7 +223,7 @@ class PostgresDatabase implements Database {
   readonly #writers: Places
   /** Before they take a place among the writers, who would wait behind them. */
   readonly #ofMany = new Places(1, MANY_TIMEOUT_MS)
-  readonly #probe = new WriteProbe(work => this.#attempt(work))
+  readonly #probe = new WriteProbe(work => this.#untilUndisturbed(work))
   readonly #shared = new SharedTransactions(
     work =>
       this.#attempt(async tx => {
@@ -310,6 +311,9 @@ class PostgresDatabase implements Database {
     const transaction = new Transaction(session, begin)
     try {
       return await transaction.do(work)
+    } catch (error) {
+      const isReadOnly = error instanceof DatabaseUnavailable && error.reason === 'read-only'
+      throw isReadOnly && this.#primary.beginAnew() ? new LostRace() : error
     } finally {
       session.client.release(transaction.isBroken)
     }

@@ -46,6 +46,8 @@ const IDLE_TIMEOUT_MS = 30_000
 const SILENT = 1.5
 /** How long what is under way may take when the pool is closed. */
 const CLOSE_MS = 2000
+/** While the server can only be read, others want to go on reading. */
+const ANEW_EVERY_MS = 1000
 /** Wait for a lock. */
 const LOCK_MS = 8000
 
@@ -94,6 +96,7 @@ export class PostgresPool {
   #isAsking = false
   /** Time of the last answer. */
   #answeredAt = 0
+  #begunAnewAt = Number.NEGATIVE_INFINITY
 
   constructor(config: pg.ClientConfig, { size, statementMs, isNaming = true }: PoolOptions) {
     this.#naming = new Naming(isNaming)
@@ -174,6 +177,20 @@ export class PostgresPool {
     const cutOff = setTimeout(() => this.#cutAll(), CLOSE_MS)
     await this.pool.end()
     clearTimeout(cutOff)
+  }
+
+  /**
+   * Ends the connections that are not waited for. To be called where one can only read: a session keeps that from its
+   * beginning, and only a new one finds out that the server takes writes again.
+   * @returns whether it did, and what failed can be tried again; not where it did a moment ago
+   */
+  beginAnew(): boolean {
+    const now = performance.now()
+    if (now - this.#begunAnewAt < ANEW_EVERY_MS) return false
+    this.#begunAnewAt = now
+    const busy = new Set([...this.#underWay].map(({ session }) => session))
+    for (const [client, session] of this.#sessions) if (!busy.has(session)) socketOf(client).destroy()
+    return true
   }
 
   #cutAll(): void {
