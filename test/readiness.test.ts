@@ -1,9 +1,11 @@
 /** The database is there and cannot be written, or its files are not there any more: what callers and load balancers hear. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
 import pg from 'pg'
 import {
   affiliated,
@@ -116,3 +118,19 @@ test('503 - PostgreSQL takes no writes: not ready, while reads are answered', as
   await until(async () => (await get('/readyz')).status === 200, NOTICED_WITHIN_MS)
   assert.equal((await create()).status, 201)
 })
+
+for (const engine of Object.keys(engines)) {
+  test(`1 - another node has migrated the database to a newer version (${engine})`, async t => {
+    const fresh = await engines[engine]!()
+    t.after(fresh.remove)
+    const { service, create } = await started(fresh.url)
+    t.after(() => service.stop('SIGKILL'))
+    assert.equal((await create()).status, 201)
+    const database = await openDatabase(fresh.url)
+    const exited = once(service.child, 'exit')
+    await database.transaction(tx => sql`UPDATE schema_version SET version = version + 1`.execute(tx))
+    await database.close()
+    assert.deepEqual(await exited, [1, null])
+    assert.match(service.stderr(), /another node has migrated.*made by a newer version/s)
+  })
+}

@@ -17,7 +17,8 @@ import { openLog } from '../http/log.ts'
 import { Anchor } from '../operations/audit/anchor.ts'
 import { refuseLost } from '../programme/details/rules.ts'
 import { onBehalfOf } from '../settings/rules.ts'
-import { type Database, DatabaseUnavailable, within } from '../storage/database.ts'
+import { type Database, DatabaseUnavailable, DatabaseUnusable, within } from '../storage/database.ts'
+import { untilOutdated } from '../storage/migrations.ts'
 import { openDatabase } from '../storage/open.ts'
 import { prepareSearch } from '../storage/search-index.ts'
 import { makeSecretKey, openKeyWarning } from '../storage/secret-keys.ts'
@@ -84,6 +85,7 @@ async function run(database: Database, config: ServeConfig, log: Logger, announc
     logger: log,
   })
   let metrics: Server | undefined
+  const watching = new AbortController()
   try {
     metrics = await openMetrics(app, database, config)
     // Listening comes first: if the port is taken, no password has been created that nobody has seen.
@@ -93,13 +95,19 @@ async function run(database: Database, config: ServeConfig, log: Logger, announc
     // it is closed; for a worker, the primary handles it.
     const stop = stopSignal(cluster.isWorker ? [] : ['SIGHUP'])
     await welcome(database, config, access => announce(url, access))
-    const cause = await Promise.race([stop, ...(database.failed ? [database.failed] : [])])
+    const outdated = untilOutdated(database, watching.signal)
+    const cause = await Promise.race([stop, outdated, ...(database.failed ? [database.failed] : [])])
     if (cause instanceof DatabaseUnavailable) {
       log.fatal({ err: cause }, 'stopping, because only a new start can tell what was changed')
       throw cause
     }
+    if (cause instanceof DatabaseUnusable) {
+      log.fatal({ err: cause }, 'stopping, because another node has migrated the database')
+      throw cause
+    }
     log.info({ signal: cause }, 'stopping')
   } finally {
+    watching.abort()
     metrics?.close()
     await close(app, log)
   }

@@ -2,6 +2,7 @@
  * The schema, as steps that each run once and are never edited after a release. Plain SQL that both engines accept; the
  * parts that differ come from `Engine`. Unique indexes are named 'table.column', by which engines report a violation.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Database, DatabaseUnusable, type Db, type Engine, type Tx } from './database.ts'
 import { emailChanges, moreRoles, secondFactors } from './migrations/accounts.ts'
@@ -25,6 +26,9 @@ import { sourceModes, sources } from './migrations/sources.ts'
 import { clickKeys, lastCounted, links, scriptPages } from './migrations/tracking.ts'
 import { visitDays, visitDaysOfAll, visitsByDay, visitTotals } from './migrations/visit-days.ts'
 import { visits } from './migrations/visits.ts'
+
+/** Another node may have migrated the database meanwhile. */
+const VERSION_EVERY_MS = 500
 
 type Migration = (engine: Engine) => Step[]
 
@@ -325,10 +329,37 @@ function auditLog(engine: Engine): string[] {
   ]
 }
 
+async function versionOf(db: Db): Promise<number> {
+  const { rows } = await sql<{ version: number }>`SELECT version FROM schema_version`.execute(db)
+  return rows[0]?.version ?? 0
+}
+
+/** Looks again and again. @returns once a newer program has migrated the database: this one does not keep what that one reads */
+export async function untilOutdated(
+  { reader }: Database,
+  signal: AbortSignal,
+): Promise<DatabaseUnusable | undefined> {
+  try {
+    for (;;) {
+      await delay(VERSION_EVERY_MS, undefined, { signal })
+      // Away for a while, it says nothing of its version.
+      const version = await versionOf(reader).catch(() => 0)
+      if (version > migrations.length) return newer(version)
+    }
+  } catch (error) {
+    if (signal.aborted) return undefined
+    throw error
+  }
+}
+
+const newer = (version: number) =>
+  new DatabaseUnusable(
+    `The database was made by a newer version of affiliated (schema ${version}, this program knows ${migrations.length}). Upgrade the program.`,
+  )
+
 /** @throws DatabaseUnusable if the tables are not those of this program */
 export async function refuseOtherVersion(db: Db): Promise<void> {
-  const { rows } = await sql<{ version: number }>`SELECT version FROM schema_version`.execute(db)
-  const version = rows[0]?.version ?? 0
+  const version = await versionOf(db)
   if (version === migrations.length) return
   throw new DatabaseUnusable(
     `The database has schema ${version}, and this program knows ${migrations.length}: ${version < migrations.length ? 'start the service once, which brings it up to date' : 'upgrade the program'}.`,
@@ -345,13 +376,8 @@ export async function migrate(database: Database, last = migrations.length): Pro
   return database.transaction(async tx => {
     for (const statement of database.engine.lockSchema) await run(tx, statement)
     await run(tx, `CREATE TABLE IF NOT EXISTS schema_version (version ${database.engine.integer} NOT NULL)`)
-    const { rows } = await sql<{ version: number }>`SELECT version FROM schema_version`.execute(tx)
-    const version = rows[0]?.version ?? 0
-    if (version > migrations.length) {
-      throw new DatabaseUnusable(
-        `The database was made by a newer version of affiliated (schema ${version}, this program knows ${migrations.length}). Upgrade the program.`,
-      )
-    }
+    const version = await versionOf(tx)
+    if (version > migrations.length) throw newer(version)
     const steps = migrations.slice(version, last)
     for (const migration of steps) await take(tx, migration(database.engine))
     if (version === 0) await run(tx, `INSERT INTO schema_version (version) VALUES (${steps.length})`)
