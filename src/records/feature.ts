@@ -84,6 +84,10 @@ export function plain<N extends string, T extends keyof Tables & string, F exten
   return feature(kind, { resource: crud(kind, rules), listing, sampled: true, ...declared })
 }
 
+/** Lists and objects as JSON. */
+const cellOf = (shown: unknown): string | number =>
+  typeof shown === 'string' || typeof shown === 'number' ? shown : JSON.stringify(shown)
+
 /** The record's fields, and the currency after its amounts. */
 export function sheetColumns<N extends string, T extends string, F extends Fields>({
   name,
@@ -93,7 +97,7 @@ export function sheetColumns<N extends string, T extends string, F extends Field
     [`${name}_id`]: row => row.id as number,
   }
   for (const { name, column, field } of partsOf(fields).filter(({ field }) => field.wire)) {
-    if (!field.money) columns[name] = (row, settings) => field.show(row[column], settings) as string | number
+    if (!field.money) columns[name] = (row, settings) => cellOf(field.show(row[column], settings))
     else {
       columns[name] = (row, { decimals }) => decimalText(row[column] as number, decimals)
       columns.currency = (_row, { currency }) => currency

@@ -218,6 +218,11 @@ export function payoutScenarios(world: () => World): void {
         await page.getByLabel('Amount').blur()
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByText(`Payout ${payout.id} saved`).waitFor()
+        await goTo(page, `/payouts/${payout.id}`)
+        await mark.click()
+        await page.getByText(`Payout ${payout.id} of $5.00 is paid now`).waitFor()
+        await page.getByRole('button', { name: /^Undo/ }).waitFor()
+        await eventually(async () => assert.equal(await page.getByLabel('Status').innerText(), 'Paid'))
       })
     })
 

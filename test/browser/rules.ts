@@ -37,7 +37,7 @@ export function ruleScenarios(world: () => World): void {
           await page.getByRole('option', { name }).click()
         }
         await pays('An amount for the sale')
-        await page.getByText('In USD.').waitFor()
+        await page.getByText('= $12.40', { exact: true }).waitFor()
         assert.equal(await page.getByRole('combobox', { name: 'Of', exact: true }).count(), 0)
         await pays('A percentage')
         await page.getByRole('combobox', { name: 'Of', exact: true }).waitFor()

@@ -10,7 +10,7 @@ import { now, parseMoment } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { calculationOf } from './calculation.ts'
 import type { LineField, SaleField, TierField } from './conditions.ts'
-import { judge } from './engine.ts'
+import { isEnded, judge } from './engine.ts'
 import { dataOf, earningSchema, sentenceOfObstacle, sentencesOf } from './explanation.ts'
 import { earnerOf, exchangeAt } from './judging.ts'
 import { type RuleRow, rule, ruleOf } from './rule.ts'
@@ -141,7 +141,9 @@ export async function preview({ database, settings: of }: Context, args: Preview
         ? 'What this sale would earn is not known.'
         : `This sale would earn ${amount} ${settings.currency}.`,
       ...sentencesOf(story, settings),
-      ...(judgement.holdDays ? [`It would be pending for ${judgement.holdDays} days.`] : []),
+      ...(judgement.holdDays && !isEnded(judgement.parts)
+        ? [`It would be pending for ${judgement.holdDays} days.`]
+        : []),
     ],
   }
 }

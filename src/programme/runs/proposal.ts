@@ -105,7 +105,6 @@ const sentences = {
     'All that is earned, and is in no other payout run, waits for approval, or for the end of its hold.',
   nothing_owed: 'What is owed, and is in no other payout run, comes to 0.',
   negative: 'More was taken back than is owed: it is carried to the next run.',
-  below_minimum: 'Less is owed than the minimum: it is carried to the next run.',
   too_large: 'More is owed than one payment may be: pay it by payouts of its own.',
   no_payment_details:
     'There are no payment details for this method: a run that is prepared after they are entered pays what is owed.',
@@ -137,7 +136,12 @@ function exclusionOf(
   if (owed.count === 0) return plain(waiting ? 'on_hold' : 'nothing_owed')
   if (owed.amount < 0n) return plain('negative')
   if (owed.amount === 0n) return plain('nothing_owed')
-  if (owed.amount < BigInt(minimum)) return plain('below_minimum')
+  if (owed.amount < BigInt(minimum)) {
+    return {
+      reason: 'below_minimum',
+      note: `What this run could pay, ${amountText(owed.amount, settings)}, is less than the minimum: it is carried to the next run.`,
+    }
+  }
   if (owed.amount > mostOf(method, settings)) return plain('too_large')
   const unfit = formatOf(method).problemOfAmount?.(owed.amount, settings)
   if (unfit !== undefined) return { reason: 'unfit_amount', note: unfit }

@@ -3,11 +3,12 @@
  * closed once the outcome of each payment is known.
  */
 import type { Static } from 'typebox'
-import { Failure, refuseInvalid } from '../../base/errors.ts'
+import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
-import { DatabaseUnavailable } from '../../storage/database.ts'
+import { DatabaseUnavailable, type Tx } from '../../storage/database.ts'
+import { affiliates } from '../affiliates/store.ts'
 import { beginApproval, refusalOf, reserveSome, takeBackSome, verify } from './approving.ts'
 import { beginCancelling, releaseSome } from './cancelling.ts'
 import { conflict } from './conflict.ts'
@@ -52,6 +53,7 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
       ...problemOfNote(terms),
       ...payoutRun.problems(sent, settings),
       ...(isUnknown && { group_id: 'must be the identifier of an existing group, or 0.' }),
+      ...(await problemOfStrangers(tx, { exclude })),
     })
     refuseUnpayable(terms, settings)
     const fresh = payoutRun.newRow(sent, settings, { time: now(), actor: context.actor.userId })
@@ -67,6 +69,20 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
   })
   await proceed(context, run.id)
   return current(context, run.id)
+}
+
+/** Whom a slip of the pen leaves out is paid: an identifier has to be one that an affiliate has, or had. */
+async function problemOfStrangers(
+  tx: Tx,
+  named: Readonly<Record<string, readonly number[]>>,
+): Promise<Problems> {
+  const problems: Problems = {}
+  for (const [name, ids] of Object.entries(named)) {
+    const largest = Math.max(0, ...ids)
+    if (largest > 0 && !(await affiliates.reaches(tx, largest)))
+      problems[name] = `must be identifiers of affiliates: there is no affiliate ${largest}.`
+  }
+  return problems
 }
 
 const distinct = (ids: readonly number[]) => [...new Set(ids)].sort((a, b) => a - b).join(',')
@@ -94,8 +110,11 @@ export async function edit(context: RequestContext, args: Static<typeof editArgu
     const settings = await context.settings.hold(tx)
     const before = existing(payoutRun, await store.runs.hold(tx, id))
     if (before.status !== 'draft') throw conflict(`A run that is ${before.status} stays as it is.`)
+    const { exclude = [], leave_out = [] } = args
+    refuseInvalid(await problemOfStrangers(tx, { exclude, leave_out }))
     const after = await store.runs.update(tx, before, {
       left_out: leftOutAfter(before, args),
+      approval: before.approval === 'two' ? 'two' : settings.payouts.approval,
       prepared_by: context.actor.userId,
       created_at: now(),
       prepared_to: 0,

@@ -114,6 +114,8 @@ const fields = {
     type: 'text',
     nullable: false,
     ...neither,
+    wire: Type.Array(Type.Integer(), { description: 'The affiliates that a person has left out.' }),
+    order: false,
     initial: '',
     show: (stored: string) => leftOutOf({ left_out: stored }),
     sample: () => '',

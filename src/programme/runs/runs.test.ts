@@ -87,6 +87,13 @@ describeService('a payout run from who is owed to who is paid', service => {
       return (await items(run.id, '&reason=left_out')).map((item: any) => item.affiliate_id)
     }
     assert.deepEqual(await leftOut({ leave_out: [rich] }), [rich, silent])
+    assert.deepEqual((await service().get(`/payout-runs/${run.id}`)).body.left_out, [rich, silent])
+    const { note: below } = listed.find((item: any) => item.affiliate_id === poor)
+    assert.match(below, /^What this run could pay, 4\.00 USD, is less than the minimum/)
+    // A slip of the pen would leave in who was meant.
+    const slip = await service().post('/payout-runs', { exclude: [silent, 99_999] })
+    assert.match(slip.body.data.params.exclude, /there is no affiliate 99999\.$/)
+    assertFailure(await step(run.id, '', { leave_out: [99_999] }), 400, 'rest_invalid_param')
     const again = await step(run.id, '', { leave_out: [rich] })
     assertFailure(again, 409, 'rest_payout_run_conflict')
     assert.match(again.body.message, new RegExp(`^Affiliate ${rich} is left out already`))

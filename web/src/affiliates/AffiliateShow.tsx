@@ -101,7 +101,11 @@ function Figures({ affiliate }: { affiliate: Affiliate }) {
   return (
     <Tiles>
       <Tile label="Earnings" value={money.full(affiliate.earnings)} hint="paid referrals" />
-      <Tile label="Unpaid" value={money.full(affiliate.unpaid_earnings)} hint="approved, to be paid" />
+      <Tile
+        label="Unpaid"
+        value={money.full(affiliate.unpaid_earnings)}
+        hint="approved; in payout runs, too"
+      />
       <Tile
         label="Referrals"
         value={<CountLink resource="referrals" id={affiliate.id} number={affiliate.referrals} />}

@@ -1,9 +1,9 @@
 import { Typography } from '@mui/material'
-import { ListBase, useReference } from 'react-admin'
+import { ListBase, useListContext, useReference } from 'react-admin'
 import { useParams } from 'react-router-dom'
 import { accounts as allAccounts } from '../../../src/programme/ledger/holdings.ts'
 import { type Affiliate, deletedName, nameOf } from '../affiliates/affiliate.tsx'
-import { API } from '../api.ts'
+import { API, queryOf } from '../api.ts'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import type { Column } from '../ui/column.ts'
 import { Day } from '../ui/Day.tsx'
@@ -43,7 +43,7 @@ export function LedgerPage() {
         parent={parent}
         actions={
           <>
-            <ExportLink href={`${API}/affiliates/${affiliateId}/statement`} label="Statement as CSV" />
+            <Statement affiliateId={affiliateId} />
             <Settling affiliateId={affiliateId} />
           </>
         }
@@ -65,6 +65,14 @@ export function LedgerPage() {
       </Page>
     </ListBase>
   )
+}
+
+/** Of the days that the list shows. */
+function Statement({ affiliateId }: { affiliateId: number }) {
+  const { date: { start, end } = {} } = useListContext().filterValues
+  const days = queryOf({ ...(start && { from: start }), ...(end && { to: end }) })
+  const path = `${API}/affiliates/${affiliateId}/statement`
+  return <ExportLink href={days === '' ? path : `${path}?${days}`} label="Statement as CSV" />
 }
 
 const TransferTable = () => <RecordTable<Row> label="Ledger" columns={columnsOf(useMoney())} />

@@ -10,6 +10,8 @@ import type { Payout } from './payout.ts'
 
 /** Queries that depend on a payout's status. */
 const affected = (id: number) => [
+  // Its own page, which reads it in another way than lists do.
+  ['payouts', 'getOne'],
   ['payouts', 'totals'],
   ['payouts', 'open'],
   ['reports'],

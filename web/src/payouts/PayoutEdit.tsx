@@ -181,6 +181,7 @@ function Owner({ id }: { id: number }) {
 
 function DeletePayout({ payout }: { payout: Payout }) {
   const money = useMoney()
+  const isPaid = payout.status === 'paid'
   return (
     <DeleteRecord of={payouts} record={payout} name={`payout ${payout.id} of ${money.full(payout.amount)}`}>
       <Typography>
@@ -188,10 +189,11 @@ function DeletePayout({ payout }: { payout: Payout }) {
         reused.
       </Typography>
       <Typography sx={{ mt: 1 }}>
-        {payout.status === 'paid' && 'The referrals that it has paid are unpaid again. '}
-        {Number(payout.payout_run_id) > 0 && 'Its payout run lists the payment as returned. '}
-        What stays: the affiliate and the referrals. When the money did not arrive, set the payout to failed
-        instead, which keeps it in the history.
+        {isPaid && 'The referrals that it has paid are unpaid again. '}
+        {isPaid && Number(payout.payout_run_id) > 0 && 'Its payout run lists the payment as returned. '}
+        What stays: the affiliate and the referrals.
+        {isPaid &&
+          ' When the money did not arrive, set the payout to failed instead, which keeps it in the history.'}
       </Typography>
     </DeleteRecord>
   )

@@ -68,7 +68,7 @@ function PayoutFilters() {
     <>
       <AffiliateInput nameOf={numberedName} helperText={false} sx={{ width: { sm: 220 } }} />
       <ChoiceFilter source="status" label="Status" choices={statusChoices.map(({ id }) => id)} width={110} />
-      <ChoiceFilter source="failure" label="Failed ones" choices={['open', 'settled']} width={110} />
+      <ChoiceFilter source="failure" label="Failed ones" choices={['open', 'settled']} width={130} />
       <TextFilter source="payout_method" label="Method" />
       <AmountFilter />
       <DateFilter />

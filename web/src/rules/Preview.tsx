@@ -214,7 +214,7 @@ function Result({ answer: { sentences, tried } }: { answer: Answer }) {
 }
 
 const isBlank = (typed: unknown) => String(typed ?? '').trim() === ''
-const isNoNumber = (typed: unknown) => Number.isNaN(Number(typed ?? 0))
+const isNoNumber = (typed: unknown) => !isBlank(typed) && !/^-?\d+(\.\d+)?$/.test(String(typed).trim())
 
 /** The first missing or invalid input. */
 function missingOf(sale: Sale, typed: Record<string, unknown>, decimals: number): string | undefined {

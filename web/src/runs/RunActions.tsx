@@ -116,13 +116,14 @@ function PrepareAgain({ run }: { run: Run }) {
 
 /** Opens the form of a new run with the settings of this one. */
 function NewLike({ run }: { run: Run }) {
-  const { method, cut_off, minimum, note, group_id } = run
+  const { method, cut_off, minimum, note, group_id, left_out } = run
   const record = {
     method,
     cut_off: cut_off.slice(0, 10),
     minimum: String(minimum),
     note,
     group_id: group_id || null,
+    exclude: left_out.join(', '),
   }
   return (
     <Allowed to="payout-runs.create">
@@ -147,6 +148,7 @@ function Cancel({ run }: { run: Run }) {
         title={`Cancel ${nameOf(run).toLowerCase()}?`}
         action="Cancel run"
         dismiss="Keep run"
+        ready={run.status === 'draft' || isSure}
         onConfirm={() => step('/cancel', isSure ? { not_handed_over: true } : {}, `${nameOf(run)} cancelled`)}
         onClose={() => setAsking(false)}
       >

@@ -196,8 +196,8 @@ const outcomes: Partial<Record<Item['status'], readonly Outcome[]>> = {
 
 const effects: Record<Outcome, string> = {
   paid: 'The referrals become paid.',
-  failed: 'Nothing was paid: the amount is owed again.',
-  returned: 'The payment came back: the amount is owed again.',
+  failed: 'Nothing was paid: the amount is owed again. This cannot be undone.',
+  returned: 'The payment came back: the amount is owed again. This cannot be undone.',
   unknown: 'The amount stays reserved until you record what became of it.',
 }
 

@@ -13,7 +13,7 @@ import {
 } from 'react-admin'
 import { useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
-import { type Money, useMoney, withPoint } from './format.ts'
+import { type Money, rateText, useMoney, withPoint } from './format.ts'
 import { useGoBack } from './lists.ts'
 import { choicesOf } from './words.ts'
 
@@ -354,7 +354,12 @@ export function RateInput({
   typeSource?: string
 }) {
   const { default_rate_type } = useSession().settings
+  const money = useMoney()
   const type = useWatch({ name: typeSource }) || default_rate_type
+  const rate = rateOf(useWatch({ name: source }))
+  // A point may have been meant to separate thousands.
+  const isAmount = type !== 'percentage' && rate !== '' && rateProblem(rate) === undefined
+  const means = isAmount ? `= ${rateText({ rate, rate_type: type }, money)}` : undefined
   const problemOf = useWarning(text =>
     type !== 'percentage' || Number(text) <= 100
       ? undefined
@@ -367,7 +372,7 @@ export function RateInput({
       format={value => (value === undefined || value === null ? '' : String(value))}
       parse={withPoint}
       validate={[...(missing ? [required(missing)] : []), typed => rateProblem(rateOf(typed)), problemOf]}
-      helperText={helperText ?? false}
+      helperText={means ?? helperText ?? false}
       slotProps={{ htmlInput: { inputMode: 'decimal', autoComplete: 'off' } }}
     />
   )
