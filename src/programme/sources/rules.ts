@@ -143,8 +143,9 @@ async function keepProblem(
   reference: unknown,
   message: string,
 ): Promise<void> {
+  const named = text(reference).slice(0, MAX_NAME).toWellFormed()
   // Quoted, it has no control characters.
-  const subject = `${JSON.stringify(text(reference).slice(0, MAX_NAME).toWellFormed())}: `
+  const subject = named === '' ? '' : `${JSON.stringify(named)}: `
   const problem = (subject + message).slice(0, MAX_PROBLEM)
   await write(context, async tx => {
     const settings = await context.settings.current()

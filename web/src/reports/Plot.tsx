@@ -88,7 +88,8 @@ export function RankPlot(plot: Plot) {
         hideLegend
         skipAnimation
         disableKeyboardNavigation
-        margin={{ left: 0, right: 20, top: 4, bottom: 0 }}
+        // Half of the last label, in the longest of currencies.
+        margin={{ left: 0, right: 44, top: 4, bottom: 0 }}
         sx={grid}
       />
     </div>

@@ -5,7 +5,7 @@ import type { Group } from '../groups/group.ts'
 import { useSession } from '../session.tsx'
 import type { Column } from '../ui/column.ts'
 import { ChoiceFilter } from '../ui/filters.tsx'
-import { type Money, rateText, useMoney } from '../ui/format.ts'
+import { type Money, plural, rateText, useMoney } from '../ui/format.ts'
 import { RecordList } from '../ui/RecordList.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { RowLink } from '../ui/table.tsx'
@@ -72,12 +72,15 @@ function GroupName({ id }: { id: number }) {
   return <RowLink to={`/groups/${id}`}>{referenceRecord?.name ?? `Group ${id}`}</RowLink>
 }
 
-function When({ rule: { conditions, kinds, from, until, hold_days } }: { rule: Rule }) {
+function When({ rule }: { rule: Rule }) {
+  const { conditions, kinds, from, until, hold_days, max_months, max_payments } = rule
   const lines = [
     kindsText(kinds),
     ...rowsOf(conditions).map(conditionText),
     from && `From ${from.slice(0, 10)}`,
     until && `Until ${until.slice(0, 10)}`,
+    max_months !== '' && `For ${plural(max_months, 'month')} from the first order`,
+    max_payments !== '' && `Up to order ${max_payments} of a customer`,
     hold_days !== '' && hold_days > 0 && `Pending for ${hold_days} days`,
   ].filter(Boolean)
   return (

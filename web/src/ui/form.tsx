@@ -358,7 +358,7 @@ export function RateInput({
   const type = useWatch({ name: typeSource }) || default_rate_type
   const rate = rateOf(useWatch({ name: source }))
   // A point may have been meant to separate thousands.
-  const isAmount = type !== 'percentage' && rate !== '' && rateProblem(rate) === undefined
+  const isAmount = (type === 'flat' || type === 'per_item') && rate !== '' && rateProblem(rate) === undefined
   const means = isAmount ? `= ${rateText({ rate, rate_type: type }, money)}` : undefined
   const problemOf = useWarning(text =>
     type !== 'percentage' || Number(text) <= 100
