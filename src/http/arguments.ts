@@ -91,6 +91,7 @@ export class ArgumentReader<T extends TObject = TObject> {
   }
 
   #take(source: Parameters, result: Read, isUnsent: IsUnsent, within?: string): void {
+    const taking = { isUnsent, result }
     for (const name of Object.keys(source)) {
       const value = source[name]
       if (name === 'filter' && this.#takesFilter && within === undefined && isObject(value)) continue
@@ -98,7 +99,7 @@ export class ArgumentReader<T extends TObject = TObject> {
       const coerce = name === 'filter' ? undefined : this.#coercers.get(name)
       const schema = this.#schema.properties![name]!
       if (coerce === undefined || isUnsent(value, schema)) ignore(label, value, result)
-      else result.args[name] = coerce(sentPart(value, schema, label, { isUnsent, result }))
+      else result.args[name] = coerce(sentPart(value, schema, label, taking))
     }
   }
 

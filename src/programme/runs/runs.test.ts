@@ -388,9 +388,11 @@ describeService('a payout run from who is owed to who is paid', service => {
 
   test('403 - with two persons, neither who prepared nor the command line approves', async () => {
     const admin = await service().admin()
-    await admin.patch('/settings', { approval: 'two' })
     const { id } = await service().newAffiliate('double', { status: 'active' })
     await owe(id, 10)
+    const earlier = await prepare()
+    await admin.patch('/settings', { approval: 'two' })
+    assert.deepEqual([earlier.approval, (await step(earlier.id, '')).body.approval], ['one', 'two'])
     const run = await prepare()
     const own = await step(run.id, '/approve', { hash: run.hash })
     assertFailure(own, 403, 'rest_second_person')
@@ -408,6 +410,7 @@ describeService('a payout run from who is owed to who is paid', service => {
     // A setting that is less strict now does not count for a run from before.
     await admin.patch('/settings', { approval: 'one' })
     assertFailure(await step(run.id, '/approve', { hash: run.hash }), 403, 'rest_second_person')
+    assert.equal((await step(earlier.id, '')).body.approval, 'two')
   })
 
   test('400 - results that cannot be read, or are of another run, change nothing', async () => {
