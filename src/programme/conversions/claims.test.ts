@@ -78,5 +78,13 @@ describeService('clicks and visits around a sale', service => {
       const { body } = await service().post('/conversions', sale)
       assert.equal(body.conversion.affiliate_id, id, JSON.stringify(body))
     }
+    // What only looks like it is a token that is refused, and the explanation says so.
+    const odd = ['.', `.${last.token}`, `${first.token}.`, `${first.token}.${last.token}.`]
+    for (const [number, text] of odd.entries()) {
+      const sale = { kind: 'sale', amount: 10, reference: `odd ${number}`, click: { last: text } }
+      const { body } = await service().post('/conversions', sale)
+      assert.equal(body.conversion.affiliate_id, 0, JSON.stringify(body))
+      assert.match(body.explanation.candidates[0].text, /is (?:forged|cut|foreign)/)
+    }
   })
 })

@@ -52,12 +52,12 @@ function untimely(time: number, { since, until }: Window): 'expired' | 'after_sa
   return time > until ? 'after_sale' : undefined
 }
 
+const COOKIE = /^([\w-]+)\.([\w-]+)$/
+
 /** The script's cookie has both, FIRST.LAST; a server that reads it may send it as it is. */
 function tokensOf(click: Evidence['click'] = {}): NonNullable<Evidence['click']> {
-  const cookie = [click.last, click.first].find(token => token?.includes('.'))
-  if (cookie === undefined) return click
-  const [first, last] = cookie.split('.')
-  return { first: first!, last: last! }
+  const [, first, last] = COOKIE.exec(click.last || click.first || '') ?? []
+  return first === undefined ? click : { first, last: last! }
 }
 
 /** @param owner the affiliate that the customer belongs to */
