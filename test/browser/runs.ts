@@ -39,6 +39,11 @@ export function runScenarios(world: () => World): void {
         await files.getByRole('button', { name: 'Handed over: Plain CSV' }).click()
         await page.getByRole('alertdialog').getByRole('button', { name: 'It was handed over' }).click()
         await page.getByText('File handed over', { exact: true }).waitFor()
+        await page.getByRole('button', { name: 'Close', exact: true }).last().click()
+        const tooEarly = page.getByRole('alertdialog')
+        await tooEarly.getByText(/^The outcome of 1 payment is not recorded yet/).waitFor()
+        assert.ok(await tooEarly.getByRole('button', { name: 'Close' }).isDisabled())
+        await tooEarly.getByRole('button', { name: 'Cancel' }).click()
         const { reference, status } = await world().read(`/payout-runs/${run}`)
         await page.getByRole('combobox', { name: 'Kind of file' }).click()
         await page.getByRole('option', { name: 'Answer of a bank (pain.002)' }).click()
@@ -150,6 +155,10 @@ export function runScenarios(world: () => World): void {
         await page.getByText(/All others paid would record: Nothing new/).waitFor()
         await history.getByText('All others paid (csv): 1 paid').waitFor()
         assert.equal(await asked(), 0)
+        // The payment is found by what stands on the bank's statement.
+        await goTo(page, '/payouts')
+        await page.getByLabel('Reference').pressSequentially(`${reference}A${id}`)
+        await eventually(async () => assert.equal(await page.locator('tbody tr').count(), 1))
       })
     })
 

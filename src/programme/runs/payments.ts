@@ -69,10 +69,17 @@ export async function record(
   settings: Settings,
 ): Promise<void> {
   const rows = payments.map(({ item, outcome, referrals, net }) => ({
-    ...payout.newRow({ affiliate_id: item.affiliate_id, referrals, payout_method: method }, settings, {
-      time: now(),
-      actor: owner,
-    }),
+    ...payout.newRow(
+      {
+        affiliate_id: item.affiliate_id,
+        referrals,
+        payout_method: method,
+        // What stands on the bank's statement.
+        reference: item.reference,
+      },
+      settings,
+      { time: now(), actor: owner },
+    ),
     amount: Number(net),
     status: outcome === 'paid' ? ('paid' as const) : ('failed' as const),
     run_item_id: item.id,

@@ -70,6 +70,7 @@ function PayoutFilters() {
       <ChoiceFilter source="status" label="Status" choices={statusChoices.map(({ id }) => id)} width={110} />
       <ChoiceFilter source="failure" label="Failed ones" choices={['open', 'settled']} width={130} />
       <TextFilter source="payout_method" label="Method" />
+      <TextFilter source="reference" label="Reference" />
       <AmountFilter />
       <DateFilter />
     </>

@@ -3,7 +3,7 @@ import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
 import type { Column } from '../ui/column.ts'
 import { Day } from '../ui/Day.tsx'
-import { ChoiceFilter, DateFilter, TextFilter } from '../ui/filters.tsx'
+import { AmountFilter, ChoiceFilter, DateFilter, TextFilter } from '../ui/filters.tsx'
 import { type Money, useMoney } from '../ui/format.ts'
 import { BulkMoves } from '../ui/moves.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
@@ -27,6 +27,7 @@ export function ReferralList() {
           <ChoiceFilter source="type" label="Type" choices={types} />
           <TextFilter source="campaign" label="Campaign" />
           <TextFilter source="context" label="Context" />
+          <AmountFilter />
           <DateFilter />
         </>
       }

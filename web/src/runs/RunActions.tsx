@@ -8,7 +8,7 @@ import { useCan, useSession } from '../session.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { plural, useMoney } from '../ui/format.ts'
-import { nameOf, type Run } from './run.ts'
+import { nameOf, type Run, useReconciliation } from './run.ts'
 
 /** Performs a step of a run, and invalidates everything that depends on it. */
 export function useStep(run: Run) {
@@ -167,6 +167,8 @@ function Cancel({ run }: { run: Run }) {
 function Close({ run }: { run: Run }) {
   const step = useStep(run)
   const [asking, setAsking] = useState(false)
+  const { open, unknown } = useReconciliation(run) ?? {}
+  const left = (open?.count ?? 0) + (unknown?.count ?? 0)
   return (
     <>
       <Button variant="outlined" onClick={() => setAsking(true)}>
@@ -177,12 +179,14 @@ function Close({ run }: { run: Run }) {
         title={`Close ${nameOf(run).toLowerCase()}?`}
         action="Close"
         danger={false}
+        ready={left === 0}
         onConfirm={() => step('/close', {}, `${nameOf(run)} closed`)}
         onClose={() => setAsking(false)}
       >
         <Typography>
-          A run can be closed once the outcome of every payment is recorded. A payment that comes back later
-          can still be recorded.
+          {left > 0
+            ? `The outcome of ${plural(left, 'payment')} is not recorded yet. Record it first: a run can be closed once nothing is open or unknown.`
+            : 'The outcome of every payment is recorded. A payment that comes back later can still be recorded.'}
         </Typography>
       </Confirm>
     </>

@@ -1,9 +1,8 @@
 import { Alert, Box, Stack } from '@mui/material'
-import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useRefresh } from 'react-admin'
 import { WithNames } from '../affiliates/WithNames.tsx'
-import { API, get } from '../api.ts'
+import { API } from '../api.ts'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Details } from '../ui/Details.tsx'
 import { ExportLink } from '../ui/ExportLink.tsx'
@@ -17,7 +16,7 @@ import { payoutRuns } from './pages.ts'
 import { Results } from './Results.tsx'
 import { RunActions } from './RunActions.tsx'
 import { RunItems } from './RunItems.tsx'
-import { methodName, nameOf, type Reconciliation, type Run } from './run.ts'
+import { methodName, nameOf, type Run, useReconciliation } from './run.ts'
 
 export function RunShow() {
   return (
@@ -99,10 +98,7 @@ const parts = [
 /** Reconciliation: the approved amount, by outcome. */
 function ReconciliationTiles({ run }: { run: Run }) {
   const money = useMoney()
-  const { data } = useQuery({
-    queryKey: ['payout-runs', run.id, 'reconciliation', run.status],
-    queryFn: () => get<Record<string, Reconciliation['sent']>>(`payout-runs/${run.id}/reconciliation`),
-  })
+  const data = useReconciliation(run)
   return (
     <Box component="section" aria-label="Reconciliation">
       <Tiles busy={!data}>

@@ -1,13 +1,14 @@
+import { useQuery } from '@tanstack/react-query'
 import type { RaRecord } from 'react-admin'
 import type { Static } from 'typebox'
 import type { runItem } from '../../../src/programme/runs/item.ts'
 import type { payoutRun } from '../../../src/programme/runs/run.ts'
 import type { fileRecord, reconciliationRecord } from '../../../src/programme/runs/schema.ts'
+import { get } from '../api.ts'
 
 export type Run = Static<typeof payoutRun.record> & RaRecord<number>
 export type Item = Static<typeof runItem.record> & RaRecord<number>
 export type RunFile = Static<typeof fileRecord>
-export type Reconciliation = Static<typeof reconciliationRecord>
 
 /** A method that has no words here does not compile. */
 const words: Readonly<Record<Run['method'], { readonly name: string; readonly hint: string }>> = {
@@ -25,3 +26,15 @@ export const methodName = (method: string) => methods.find(({ id }) => id === me
 export const titleOf = (run: Run) => `${nameOf(run)}, ${methodName(run.method)}, ${run.status}`
 
 export const nameOf = ({ id }: Pick<Run, 'id'>) => `Payout run ${id}`
+
+/** The approved payments by outcome; undefined until they are read. */
+export function useReconciliation({ id, status }: Run) {
+  const { data } = useQuery({
+    queryKey: ['payout-runs', id, 'reconciliation', status],
+    queryFn: () =>
+      get<Readonly<Record<string, Static<typeof reconciliationRecord>['sent']>>>(
+        `payout-runs/${id}/reconciliation`,
+      ),
+  })
+  return data
+}
