@@ -8,13 +8,17 @@ import pg from 'pg'
 import { affiliated, runCommand, temporaryFolder, unopened } from './harness.ts'
 
 /** One line, and no stack. */
-async function assertRefused(message: RegExp, ...args: string[]): Promise<void> {
-  const start = args[0] === 'serve' ? affiliated : runCommand
-  const { code, stdout, stderr } = await start(args)
-  assert.deepEqual([code, stdout], [1, ''], `${args.join(' ')}: ${stderr}`)
-  assert.match(stderr, /^error: .*\n$/)
-  assert.match(stderr, message)
-}
+const refusingWith =
+  (expected: number) =>
+  async (message: RegExp, ...args: string[]): Promise<void> => {
+    const start = args[0] === 'serve' ? affiliated : runCommand
+    const { code, stdout, stderr } = await start(args)
+    assert.deepEqual([code, stdout], [expected, ''], `${args.join(' ')}: ${stderr}`)
+    assert.match(stderr, /^error: .*\n$/)
+    assert.match(stderr, message)
+  }
+const assertRefused = refusingWith(1)
+const assertMisused = refusingWith(2)
 
 const commands = [
   ['check'],
@@ -118,23 +122,29 @@ test('1 - a file that is damaged, with a sentence that says what to do', async t
   }
 })
 
-test('1 - a URL for SQLite with two slashes says how it is written', async () => {
-  await assertRefused(
+test('2 - a URL for SQLite with two slashes says how it is written', async () => {
+  await assertMisused(
     /named by its path, as sqlite:PATH: did you mean sqlite:x\.db\?/,
     'serve',
     '--database',
     'sqlite://x.db',
   )
-  await assertRefused(/did you mean sqlite:\/tmp\/x\.db\?/, 'check', '--database', 'sqlite:///tmp/x.db')
+  await assertMisused(/did you mean sqlite:\/tmp\/x\.db\?/, 'check', '--database', 'sqlite:///tmp/x.db')
 })
 
-test('1 - parameters of a URL that leave open what TLS is to be like', async () => {
+test('2 - parameters of a URL that leave open what TLS is to be like', async () => {
   const connect = (parameters: string) => [
     'check',
     '--database',
     `postgres://u:secret@127.0.0.1:1/x?${parameters}`,
   ]
-  await assertRefused(/says sslmode twice/, ...connect('sslmode=require&sslmode=disable'))
-  await assertRefused(/says SSLMODE, which is not known/, ...connect('SSLMODE=require'))
-  await assertRefused(/says ssl, which is not known/, ...connect('ssl=no-verify'))
+  await assertMisused(/says sslmode twice/, ...connect('sslmode=require&sslmode=disable'))
+  await assertMisused(/says SSLMODE, which is not known/, ...connect('SSLMODE=require'))
+  await assertMisused(/says ssl, which is not known/, ...connect('ssl=no-verify'))
+})
+
+test('2 - a URL of no database', async () => {
+  await assertMisused(/must begin with sqlite: or postgres:/, 'serve', '--database', 'mysql://127.0.0.1/x')
+  await assertMisused(/needs a file: sqlite:PATH/, 'check', '--database', 'sqlite:')
+  await assertMisused(/needs a file: sqlite:PATH/, 'serve', '--workers', '2', '--database', 'sqlite::memory:')
 })

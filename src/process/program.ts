@@ -28,7 +28,7 @@ import { addReferralCommands } from '../programme/referrals/commands.ts'
 import { addRunCommands } from '../programme/runs/commands.ts'
 import { addTrackingCommands } from '../programme/tracking/commands.ts'
 import { addSettingsCommands } from '../settings/commands.ts'
-import { DatabaseUnavailable, DatabaseUnusable } from '../storage/database.ts'
+import { DatabaseUnavailable, DatabaseUnusable, UrlInvalid } from '../storage/database.ts'
 import { serveWithWorkers } from './cluster.ts'
 import { configOf, type ServeFlags, serveOptions } from './config.ts'
 import { serve } from './serve.ts'
@@ -147,7 +147,7 @@ function report(error: unknown, terminal: Terminal): void {
   }
   // A reader that closes early, such as `head`, is not a failure.
   if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return
-  terminal.exitCode = EXIT_FAILED
+  terminal.exitCode = error instanceof UrlInvalid ? EXIT_USAGE : EXIT_FAILED
   const words = isExplained(error) ? `error: ${sentenceOf(error)}` : format('error:', error)
   terminal.stderr.write(`${words}\n`)
 }

@@ -390,3 +390,6 @@ export class DatabaseUnusable extends Error {
     this.name = 'DatabaseUnusable'
   }
 }
+
+/** The database is named in a way that no database can be; the message is for the operator. */
+export class UrlInvalid extends DatabaseUnusable {}

@@ -1,6 +1,13 @@
 /** Opens a database by its URL and migrates it. */
 import { sql } from 'kysely'
-import { type Database, type DatabaseOptions, DatabaseUnusable, type Db, type Tx } from './database.ts'
+import {
+  type Database,
+  type DatabaseOptions,
+  DatabaseUnusable,
+  type Db,
+  type Tx,
+  UrlInvalid,
+} from './database.ts'
 import { migrate, refuseOtherVersion } from './migrations.ts'
 import { prepareSearch } from './search-index.ts'
 import { keepSecretKeyIn } from './secret-keys.ts'
@@ -61,7 +68,7 @@ export async function markCopy(tx: Tx, underWay: boolean): Promise<void> {
 
 async function connect(url: string, schema: Schema, options: DatabaseOptions): Promise<Database> {
   if (url.startsWith('sqlite:')) {
-    if (options.readUrl !== undefined) throw new DatabaseUnusable('The embedded database has no replicas.')
+    if (options.readUrl !== undefined) throw new UrlInvalid('The embedded database has no replicas.')
     const { openSqlite } = await import('./sqlite/database.ts')
     return openSqlite(url, schema, options)
   }
@@ -69,7 +76,7 @@ async function connect(url: string, schema: Schema, options: DatabaseOptions): P
     const { openPostgres } = await import('./postgres/database.ts')
     return openPostgres(url, schema, options)
   }
-  throw new DatabaseUnusable(
+  throw new UrlInvalid(
     `The database URL must begin with sqlite: or postgres:// (${url.split(':', 1)[0]}: is not known).`,
   )
 }

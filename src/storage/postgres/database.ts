@@ -22,6 +22,7 @@ import {
   LostRace,
   type TransactionOptions,
   type Tx,
+  UrlInvalid,
 } from '../database.ts'
 import { refusals } from '../migrations.ts'
 import { prepared } from '../prepared.ts'
@@ -189,25 +190,25 @@ function configOf(url: string): pg.ClientConfig {
   const names = [...parameters.keys()]
   const repeated = names.find((name, index) => names.indexOf(name) !== index)
   if (repeated !== undefined) {
-    throw new DatabaseUnusable(`The database URL says ${repeated} twice: say it once.`)
+    throw new UrlInvalid(`The database URL says ${repeated} twice: say it once.`)
   }
   // A misspelt parameter would leave the connection without TLS.
   const misspelt = names.find(name => /ssl/i.test(name) && !TLS_PARAMETERS.includes(name))
   if (misspelt !== undefined) {
-    throw new DatabaseUnusable(
+    throw new UrlInvalid(
       `The database URL says ${misspelt}, which is not known. What TLS is to be like is said by ${TLS_PARAMETERS.join(', ')}.`,
     )
   }
   const sslmode = parameters.get('sslmode')
   if (sslmode !== null && !['disable', 'require', 'verify-ca', 'verify-full'].includes(sslmode)) {
-    throw new DatabaseUnusable(
+    throw new UrlInvalid(
       `sslmode must be disable, require, verify-ca or verify-full; with ${sslmode}, somebody in between could choose.`,
     )
   }
   try {
     return toClientConfig(parse(url, { useLibpqCompat: true }))
   } catch (error) {
-    throw new DatabaseUnusable(`The database URL cannot be read: ${messageOf(error)}`, error)
+    throw new UrlInvalid(`The database URL cannot be read: ${messageOf(error)}`, error)
   }
 }
 

@@ -3,22 +3,22 @@ import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { codeOf } from '../../base/unknown.ts'
-import { DatabaseUnusable } from '../database.ts'
+import { DatabaseUnusable, UrlInvalid } from '../database.ts'
 import { isLocked } from './errors.ts'
 
 /**
  * @param url `sqlite:PATH`
- * @throws DatabaseUnusable if it names no file
+ * @throws UrlInvalid if it names no file
  */
 export function fileOf(url: string): string {
   const path = url.slice('sqlite:'.length)
   if (path.startsWith('//')) {
-    throw new DatabaseUnusable(
+    throw new UrlInvalid(
       `An embedded database is named by its path, as sqlite:PATH: did you mean sqlite:${path.slice(2)}?`,
     )
   }
   if (path === '' || path.startsWith(':')) {
-    throw new DatabaseUnusable('The embedded database needs a file: sqlite:PATH.')
+    throw new UrlInvalid('The embedded database needs a file: sqlite:PATH.')
   }
   return resolve(path)
 }
