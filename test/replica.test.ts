@@ -16,6 +16,8 @@ describe('replica', () => {
   let one: Service
   let two: Service
   let readUrl: string
+  /** Of the first node: why the replica was not used, and '' where it was. */
+  const told: string[] = []
   before(async () => {
     primary = await PostgresServer.launch(['fsync=off'])
     standby = await primary.standby(BEHIND_MS)
@@ -23,7 +25,7 @@ describe('replica', () => {
     readUrl = fresh.url.replace(String(primary.port), String(standby.port))
     // The replica learns of the new database as of every other write.
     await delay(BEHIND_MS * 10)
-    one = await serviceOn(fresh, {}, { readUrl })
+    one = await serviceOn(fresh, {}, { readUrl, onReplica: (reason = '') => told.push(reason) })
     const database = await openDatabase(fresh.url, { readUrl })
     const node = await listen(database)
     two = new Service(node.url, fresh.url, database, one.key, node.close)
@@ -83,5 +85,22 @@ describe('replica', () => {
     const affiliate = await one.newAffiliate('again')
     assert.ok(performance.now() - startedAt >= BEHIND_MS, 'the replica is not used again')
     assert.equal(await seen(two, affiliate.id), 200)
+    // Neither of the two is said twice in a row, however many writes have asked.
+    assert.deepEqual(
+      told.map(reason => reason === ''),
+      told.map((_, place) => place % 2 === (told[0] === '' ? 0 : 1)),
+    )
+    assert.match(told.at(-2)!, /./)
+    assert.equal(told.at(-1), '')
+  })
+
+  test('a primary is told from a replica', async () => {
+    const reason = Promise.withResolvers<string>()
+    const alone = await openDatabase(one.databaseUrl, {
+      readUrl: one.databaseUrl,
+      onReplica: (why = '') => reason.resolve(why),
+    })
+    assert.equal(await reason.promise, 'it is no replica')
+    await alone.close()
   })
 })

@@ -50,6 +50,10 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
   const database = await openDatabase(config.database, schema, {
     poolSize: config.databasePool,
     readUrl: config.readDatabase,
+    onReplica: reason =>
+      reason === undefined
+        ? log.info('lists and records are read from the replica')
+        : log.warn({ reason }, 'the replica is not used: everything is read from the primary'),
     secretKeyFile: config.secretKeyFile,
     isNaming: config.preparedStatements === 'auto',
     statementMs: config.readSeconds * 1000,

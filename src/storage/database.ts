@@ -313,6 +313,8 @@ export interface DatabaseOptions {
   readonly secretKeyFile?: string | undefined
   /** URL of a replica to read lists and records from. */
   readonly readUrl?: string | undefined
+  /** Called when the replica is no longer used, with the reason, and when it is used, without one. */
+  readonly onReplica?: ((reason?: string) => void) | undefined
   /** How long a statement may take, where the engine can end one; without it, as long as it takes. */
   readonly statementMs?: number | undefined
 }

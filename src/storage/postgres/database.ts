@@ -166,7 +166,8 @@ export async function openPostgres(url: string, schema: Schema, options: Databas
       throw new DatabaseUnusable('There is no database of affiliated at this URL: it has none of its tables.')
     }
     const replica = readUrl === undefined ? undefined : new PostgresPool(configOf(readUrl), pooling)
-    return new PostgresDatabase(schema, primary, replica && new ReplicaReader(primary, replica), poolSize)
+    const replicaReader = replica && new ReplicaReader(primary, replica, options.onReplica)
+    return new PostgresDatabase(schema, primary, replicaReader, poolSize)
   } catch (error) {
     await primary.close()
     if (error instanceof DatabaseUnusable) throw error

@@ -9,7 +9,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import { DatabaseUnavailable } from '../database.ts'
+import { messageOf } from '../../base/unknown.ts'
+import { type DatabaseOptions, DatabaseUnavailable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 import { isLostRace, type PostgresPool, type Read, readingBy } from './pool.ts'
 
@@ -23,17 +24,21 @@ export class ReplicaReader {
   readonly db: Kysely<Tables>
   readonly #primary: PostgresPool
   readonly #replica: PostgresPool
+  readonly #tell: NonNullable<DatabaseOptions['onReplica']>
   readonly #stopped = new AbortController()
   readonly #checks: Promise<void>
   /** Since when writes wait for the replica; undefined while it is not fit for reads. */
   #followedSince: number | undefined
+  /** What was told last. */
+  #told: 'used' | 'unused' | undefined
   /** Concurrent writes share one query to the replica. */
   #round: Promise<void> | undefined
   #next: Promise<void> | undefined
 
-  constructor(primary: PostgresPool, replica: PostgresPool) {
+  constructor(primary: PostgresPool, replica: PostgresPool, tell: DatabaseOptions['onReplica'] = () => {}) {
     this.#primary = primary
     this.#replica = replica
+    this.#tell = tell
     this.db = readingBy(this.read)
     this.#checks = this.#check()
   }
@@ -64,31 +69,44 @@ export class ReplicaReader {
   }
 
   async #catchUp(): Promise<void> {
+    const position = await this.#position()
+    // Nothing can be said of the replica while the primary does not answer.
+    const reason = position === undefined ? undefined : await this.#reasonNotToFollow(position)
+    const isFollowing = position !== undefined && reason === undefined
+    this.#followedSince = isFollowing ? (this.#followedSince ?? performance.now()) : undefined
+    if (position === undefined || this.#stopped.signal.aborted) return
+    const state = isFollowing ? 'used' : 'unused'
+    if (state !== this.#told) this.#tell(reason)
+    this.#told = state
+  }
+
+  async #position(): Promise<string | undefined> {
     try {
-      const position = await this.#position()
-      const reached = await this.#reaches(position)
-      this.#followedSince = reached ? (this.#followedSince ?? performance.now()) : undefined
+      const { rows } = await sql<{
+        position: string
+      }>`SELECT pg_current_wal_insert_lsn()::text AS position`.execute(this.#primary.db)
+      return rows[0]!.position
     } catch {
-      this.#followedSince = undefined
+      return undefined
     }
   }
 
-  async #position(): Promise<string> {
-    const { rows } = await sql<{
-      position: string
-    }>`SELECT pg_current_wal_insert_lsn()::text AS position`.execute(this.#primary.db)
-    return rows[0]!.position
-  }
-
-  async #reaches(position: string): Promise<boolean> {
+  /** @returns undefined once the replica has reached the position */
+  async #reasonNotToFollow(position: string): Promise<string | undefined> {
     const giveUpAt = performance.now() + LAG_LIMIT_MS
-    for (let pauseMs = 1; performance.now() < giveUpAt; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      const { rows } = await sql<{ reached: boolean }>`
-        SELECT pg_last_wal_replay_lsn() >= ${position}::pg_lsn AS reached`.execute(this.#replica.db)
-      if (rows[0]?.reached) return true
-      await delay(pauseMs)
+    try {
+      for (let pauseMs = 1; performance.now() < giveUpAt; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+        const { rows } = await sql<{ reached: boolean | null }>`
+          SELECT pg_last_wal_replay_lsn() >= ${position}::pg_lsn AS reached`.execute(this.#replica.db)
+        const { reached } = rows[0]!
+        if (reached) return undefined
+        if (reached === null) return 'it is no replica'
+        await delay(pauseMs)
+      }
+    } catch (error) {
+      return messageOf(error)
     }
-    return false
+    return `it is more than ${LAG_LIMIT_MS} ms behind`
   }
 
   readonly read: Read = async (text, values, isNamed) => {
