@@ -40,6 +40,8 @@ export interface Calculation {
   readonly wanted: Target | null
   /** The part of the sale that the referral and its refunds stand for, if it is not `left`. */
   readonly covered?: Fraction
+  /** Nothing of the sale is: it does not count as sold any more. Follows from the two, for queries. */
+  readonly gone?: true
   /** The amount a person has set, including refunds, and the part of the sale that was left then. */
   readonly corrected?: { readonly amount: bigint; readonly left: Fraction }
   /** Sum that people have added by rejecting, deleting or changing refunds of the referral. */
@@ -121,12 +123,16 @@ type Named<V> = Readonly<Record<NamesIn<Amounts, V>, true>>
 const fractions: Named<Fraction> = { base: true, earned: true, left: true, exact: true, covered: true }
 const integers: Named<bigint> = { amount: true, tax: true, shipping: true, waived: true }
 
-export function calculationText(calculation: Calculation): string {
-  return JSON.stringify(calculation, (_name, value: unknown) => {
+export function calculationText({ gone: _gone, ...calculation }: Calculation): string {
+  const isGone = coveredOf(calculation).numerator === 0n
+  return JSON.stringify({ ...calculation, ...(isGone && { gone: true }) }, (_name, value: unknown) => {
     if (typeof value === 'bigint') return String(value)
     return isFraction(value) ? `${value.numerator}/${value.denominator}` : value
   })
 }
+
+/** In the text of a calculation with nothing left of its sale; quotes in names of products are escaped there. */
+export const GONE = '"gone":true'
 
 /** @param text as `calculationText` writes it */
 export function parseCalculation(text: string): Calculation | undefined {

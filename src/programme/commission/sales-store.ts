@@ -6,6 +6,8 @@ import { prepared } from '../../storage/prepared.ts'
 import { exactSumOfParts, partsIn, partsOf, unitsOfSum } from '../../storage/sums.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { isCorrection, saleTypes } from '../referrals/types.ts'
+import { isGone } from '../referrals/types-store.ts'
+import { GONE } from './calculation.ts'
 import type { SalesMonthsTable } from './sales-table.ts'
 
 /** An affiliate's sales in a month. */
@@ -55,11 +57,15 @@ const taken = partsIn(sql`-order_total`)
 
 const statuses = ['pending', 'unpaid', 'paid']
 const literals = (values: readonly string[]) => sql.join(values.map(value => sql.lit(value)))
-const isSale = sql`status IN (${literals(statuses)}) AND type IN (${literals(saleTypes)})`
+const isSale = sql`status IN (${literals(statuses)}) AND type IN (${literals(saleTypes)}) AND NOT ${isGone}`
 
-/** Whether a referral counts as sold. */
-export const isSold = ({ status, type }: Pick<Referral, 'status' | 'type'>): boolean =>
-  statuses.includes(status) && !isCorrection(type)
+/** Whether a referral counts as sold: one that was paid keeps its status when its sale is refunded whole. */
+export const isSold = ({
+  status,
+  type,
+  calculation,
+}: Pick<Referral, 'status' | 'type' | 'calculation'>): boolean =>
+  statuses.includes(status) && !isCorrection(type) && !calculation.includes(GONE)
 
 /** Sums of the months, less sales after the last second of the last one, which are rare. */
 const sold = prepared((db: Db, { affiliateId, month, next, last }: Until) => {

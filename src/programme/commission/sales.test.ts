@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { describeService, operatorOf } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
 import { Failure } from '../../base/errors.ts'
 import { formatTime, monthFrom } from '../../base/time.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
 import { createMany } from '../conversions/together.ts'
 import { salesOf } from './sales.ts'
 
@@ -96,5 +98,42 @@ describeService('what affiliates have sold', service => {
     const earned = await createMany(operatorOf(service().database), mixed)
     const sums = earned.map(one => (one instanceof Failure ? one.message : one.referrals[0]!.amount))
     assert.deepEqual(sums, [2000, 2000, 3000, 3000, 2000])
+  })
+
+  test('what is refunded whole counts no longer, whether it was paid before or not, until a dispute is won', async () => {
+    const earnedOf = async (name: string, isPaid: boolean, kind: 'refund' | 'dispute') => {
+      const { id } = await service().newAffiliate(name, { status: 'active' })
+      const conditions = [{ field: 'volume_ever', at_least: 100 }]
+      const rule = { name, affiliate_id: id, rate_type: 'percentage', rate: 30, conditions }
+      assert.equal((await service().post('/rules', rule)).status, 201)
+      let number = 0
+      const report = async (sent: object) => {
+        const { status, body } = await service().post('/conversions', { context: name, ...sent })
+        assert.equal(status, 201, JSON.stringify(body))
+        return body
+      }
+      const sale = { kind: 'sale', affiliate_id: id, amount: 100 }
+      const sell = async () =>
+        Number((await report({ ...sale, reference: `sale ${++number}` })).referrals[0].amount)
+      const [first] = (await report({ ...sale, reference: 'first' })).referrals
+      if (isPaid) await service().newPayout(id, { referrals: [first.referral_id] })
+      await report({ kind, reference: 'first', part: '1', amount: 100 })
+      const without = await sell()
+      const own = await sell()
+      if (kind === 'refund') return [without, own]
+      await report({ kind: 'dispute_won', reference: 'first', part: '1' })
+      return [
+        without,
+        own,
+        await service()
+          .get(`/referrals/${first.referral_id}`)
+          .then(({ body }) => body.status),
+      ]
+    }
+    assert.deepEqual(await earnedOf('open', false, 'refund'), [20, 30])
+    assert.deepEqual(await earnedOf('paid', true, 'refund'), [20, 30])
+    assert.deepEqual(await earnedOf('won', true, 'dispute'), [20, 30, 'paid'])
+    const { problems } = await checkDatabase(service().database, features)
+    assert.deepEqual(problems, [])
   })
 })

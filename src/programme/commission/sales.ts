@@ -10,7 +10,10 @@ import type { SoldBefore } from './sale.ts'
 import { addToMonths, isSold, type SalesOfMonth, soldUntil } from './sales-store.ts'
 
 /** The columns of a referral that decide what it adds. */
-export type Sold = Pick<Referral, 'affiliate_id' | 'status' | 'type' | 'created_at' | 'order_total'>
+export type Sold = Pick<
+  Referral,
+  'affiliate_id' | 'status' | 'type' | 'created_at' | 'order_total' | 'calculation'
+>
 
 interface Change {
   readonly before?: Sold | undefined

@@ -78,6 +78,9 @@ describeService('clicks and visits around a sale', service => {
       const { body } = await service().post('/conversions', sale)
       assert.equal(body.conversion.affiliate_id, id, JSON.stringify(body))
     }
+    const padded = { reference: 'padded', click: { first: '', last: ` ${first.token} ` } }
+    const { body: sold } = await service().post('/conversions', { kind: 'sale', amount: 10, ...padded })
+    assert.equal(sold.conversion.affiliate_id, first.id, JSON.stringify(sold))
     // What only looks like it is a token that is refused, and the explanation says so.
     const odd = ['.', `.${last.token}`, `${first.token}.`, `${first.token}.${last.token}.`]
     for (const [number, text] of odd.entries()) {
@@ -86,5 +89,29 @@ describeService('clicks and visits around a sale', service => {
       assert.equal(body.conversion.affiliate_id, 0, JSON.stringify(body))
       assert.match(body.explanation.candidates[0].text, /is (?:forged|cut|foreign)/)
     }
+  })
+
+  test('the visit of a sale - is one of whoever is credited, and one that exists', async () => {
+    const [one, other] = [
+      await service().newAffiliate('visited', { status: 'active' }),
+      await service().newAffiliate('visitor', { status: 'active' }),
+    ]
+    const visitTo = async (affiliate_id: number) =>
+      (await service().post('/visits', { affiliate_id, url: 'https://shop.test/' })).body.id as number
+    const [own, foreign] = [await visitTo(one.id), await visitTo(other.id)]
+    let number = 0
+    const visitOf = async (args: object) => {
+      const sale = { kind: 'sale', amount: 10, reference: `visit ${++number}`, ...args }
+      const { status, body } = await service().post('/conversions', sale)
+      assert.equal(status, 201, JSON.stringify(body))
+      const { affiliate_id, visit_id } = body.conversion
+      assert.ok(body.referrals.every((referral: any) => referral.visit_id === visit_id))
+      return [affiliate_id, visit_id]
+    }
+    assert.deepEqual(await visitOf({ visit_id: own }), [one.id, own])
+    assert.deepEqual(await visitOf({ affiliate_id: one.id, visit_id: foreign }), [one.id, 0])
+    assert.deepEqual(await visitOf({ visit_id: 99_999_999 }), [0, 0])
+    await service().patch(`/affiliates/${other.id}`, { status: 'inactive' })
+    assert.deepEqual(await visitOf({ visit_id: foreign }), [0, foreign])
   })
 })

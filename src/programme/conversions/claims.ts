@@ -24,6 +24,12 @@ export interface Origins {
   readonly visits: ReadonlyMap<number, number>
 }
 
+/** The visit that led to a sale: of whoever is credited, or the first one where nobody is; 0 when there is none. */
+export function visitOf({ visits }: Origins, affiliateId: number): number {
+  const [first = 0] = visits.values()
+  return affiliateId === 0 ? first : (visits.get(affiliateId) ?? 0)
+}
+
 type Evidence = Pick<CreateArguments, 'affiliate_id' | 'coupon' | 'click' | 'visit_id'>
 
 /** Whether a report says by itself who is to be credited. */
@@ -55,9 +61,10 @@ function untimely(time: number, { since, until }: Window): 'expired' | 'after_sa
 const COOKIE = /^([\w-]+)\.([\w-]+)$/
 
 /** The script's cookie has both, FIRST.LAST; a server that reads it may send it as it is. */
-function tokensOf(click: Evidence['click'] = {}): NonNullable<Evidence['click']> {
-  const [, first, last] = COOKIE.exec(click.last || click.first || '') ?? []
-  return first === undefined ? click : { first, last: last! }
+function tokensOf({ first = '', last = '' }: Evidence['click'] = {}): Record<'first' | 'last', string> {
+  const sent = { first: first.trim(), last: last.trim() }
+  const [, ofCookie, lastOfCookie] = COOKIE.exec(sent.last || sent.first) ?? []
+  return ofCookie === undefined ? sent : { first: ofCookie, last: lastOfCookie! }
 }
 
 /** @param owner the affiliate that the customer belongs to */
@@ -74,19 +81,17 @@ export async function claimsOf(
   const claims: Claim[] = []
   const visits = new Map<number, number>()
   const campaigns = new Map<number, string>()
-  const add = ({ claim, campaign }: Clicked) => {
+  const add = ({ claim, campaign, visitId }: Clicked) => {
     claims.push(claim)
     if (campaign !== '' && !campaigns.has(claim.affiliateId)) campaigns.set(claim.affiliateId, campaign)
+    if (visitId && !visits.has(claim.affiliateId)) visits.set(claim.affiliateId, visitId)
   }
   if (evidence.affiliate_id !== undefined)
     claims.push({ by: 'affiliate', affiliateId: evidence.affiliate_id })
   if (owner !== null) claims.push({ by: 'customer', affiliateId: owner })
   if (evidence.coupon) add(await claimOfCoupon(tx, evidence.coupon))
-  for (const token of new Set(tokens.filter(token => token !== undefined && token !== ''))) {
-    const click = await claimOfClick(tx, token!, window)
-    add(click)
-    if (click.visitId) visits.set(click.claim.affiliateId, click.visitId)
-  }
+  for (const token of new Set(tokens.filter(token => token !== '')))
+    add(await claimOfClick(tx, token, window))
   if (evidence.visit_id !== undefined) add(await claimOfVisit(tx, evidence.visit_id, window))
   return { claims, campaigns, visits }
 }
@@ -115,8 +120,8 @@ async function claimOfVisit(tx: Tx, id: number, window: Window): Promise<Clicked
   if (!visit) return { claim: { by: 'visit', affiliateId: 0, reason: 'unknown_visit' }, campaign: '' }
   const { affiliate_id: affiliateId, created_at, campaign } = visit
   const reason = untimely(created_at, window)
-  if (reason) return { claim: { by: 'visit', affiliateId, reason }, campaign: '' }
-  return { claim: { by: 'visit', affiliateId }, campaign }
+  if (reason) return { claim: { by: 'visit', affiliateId, reason }, campaign: '', visitId: id }
+  return { claim: { by: 'visit', affiliateId }, campaign, visitId: id }
 }
 
 async function claimOfCoupon(db: Db, code: string): Promise<Clicked> {

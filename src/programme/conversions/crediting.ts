@@ -79,10 +79,11 @@ type Decided = Pick<Conversion, 'customer_id' | 'affiliate_id' | 'campaign' | 'c
 
 export function insert({ tx, args, fact, sourceId }: Report, decided: Decided): Promise<Conversion> {
   const { reference, references, lines, cumulative, occurredAt, ...rest } = fact
-  const { customer, metadata, coupon = '', visit_id = decided.visit_id ?? 0 } = args
+  const { customer, metadata, coupon = '', visit_id = 0 } = args
   const time = now()
   return store.insert(tx, {
     ...rest,
+    visit_id,
     ...decided,
     reference,
     reference_key: foldCase(reference),
@@ -91,7 +92,6 @@ export function insert({ tx, args, fact, sourceId }: Report, decided: Decided): 
     cumulative: cumulative ? 1 : 0,
     country: (customer?.country || args.country || '').toUpperCase(),
     coupon,
-    visit_id,
     source_id: sourceId,
     occurred_at: occurredAt,
     created_at: time,

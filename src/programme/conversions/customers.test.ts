@@ -1,7 +1,10 @@
 /** One customer is one customer, however many reports name them at the same moment. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { describeService } from '../../../test/harness.ts'
+import { describeService, operatorOf } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
+import { eraseCustomer } from '../../operations/privacy/rules.ts'
 
 const AT_ONCE = 10
 const MOST_PAID = 2
@@ -91,5 +94,59 @@ describeService('customers who are named by many reports at once', service => {
     const customers = new Set(answers.flat().map(({ body }) => body.conversion.customer_id))
     assert.equal(customers.size, 1)
     assert.equal((await known()) - before, 1)
+  })
+
+  test('an address that is sent later is kept: it is found, exported and erased, and told from the affiliate', async () => {
+    const email = 'payee.c7@example.com'
+    const { id } = await service().newAffiliate('self', { status: 'active', payment_email: email })
+    const sell = async (reference: string, customer: object) => {
+      const sale = { kind: 'sale', context: 'S', reference: `c7 ${reference}`, amount: 10, customer }
+      const { status, body } = await service().post('/conversions', { ...sale, click: {}, affiliate_id: id })
+      assert.equal(status, 201, JSON.stringify(body))
+      return body.conversion
+    }
+    const first = await sell('1', { id: 'C7' })
+    assert.equal(first.affiliate_id, id)
+    for (const [reference, sent] of [
+      ['2', { id: 'C7', email: email.toUpperCase(), first_name: 'Vic' }],
+      ['3', { id: 'C7' }],
+      ['4', { email }],
+    ] as const) {
+      const { affiliate_id, customer_id } = await sell(reference, sent)
+      assert.deepEqual([affiliate_id, customer_id], [0, first.customer_id], reference)
+    }
+    const { body: customer } = await service().get(`/customers/${email}`)
+    assert.deepEqual([customer.customer_id ?? customer.id, customer.first_name], [first.customer_id, 'Vic'])
+    // Who has one keeps it, and that of somebody else stays theirs.
+    await sell('5', { id: 'C7', email: 'c7.new@example.com', last_name: 'Late' })
+    const other = await sell('6', { email: 'c8@example.com' })
+    const unnamed = await sell('7', { id: 'C8' })
+    await sell('8', { id: 'C8', email: 'c8@example.com' })
+    for (const [of, address] of [
+      [first, email.toUpperCase()],
+      [other, 'c8@example.com'],
+      [unnamed, ''],
+    ])
+      assert.equal((await service().get(`/customers/${of.customer_id}`)).body.email, address)
+    const { database } = service()
+    assert.deepEqual((await checkDatabase(database, features)).problems, [])
+    await eraseCustomer(operatorOf(database), first.customer_id)
+    const { body: events } = await service().get(`/events?kind=customer&id=${first.customer_id}`)
+    assert.doesNotMatch(JSON.stringify(events), /payee|Vic/i)
+    assert.equal((await service().get(`/customers/${email}`)).status, 404)
+  })
+
+  test('reports that add one address to several customers at once leave it to one', async () => {
+    const sent = Array.from({ length: AT_ONCE }, (_, number) => ({ id: `D${number}` }))
+    const sell = (reference: string, customer: object) =>
+      service().post('/conversions', { kind: 'lead', context: 'S', reference, customer })
+    for (const [number, customer] of sent.entries()) await sell(`d ${number}`, customer)
+    const email = 'd@example.com'
+    const answers = await Promise.all(
+      sent.map((customer, number) => sell(`d late ${number}`, { ...customer, email })),
+    )
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
+    const { body } = await service().get(`/customers?search=${email}`)
+    assert.equal(body.length, 1)
   })
 })

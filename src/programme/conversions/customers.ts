@@ -12,8 +12,13 @@ import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
 export type SentCustomer = NonNullable<CreateArguments['customer']>
-/** An existing customer, and whether the shop's identifier is known. */
-export type KnownCustomer = store.CustomerRow & { readonly named: boolean }
+/** An existing customer. */
+export type KnownCustomer = store.CustomerRow & {
+  /** Whether the shop's identifier is known. */
+  readonly named: boolean
+  /** Whether the address that was sent is of another customer. */
+  readonly isElsewhere?: boolean
+}
 
 function namesOf(context: string, { id, email }: SentCustomer): store.CustomerNames | undefined {
   if (!id && !email) return undefined
@@ -36,7 +41,7 @@ export async function findCustomer(
   if (!first) return undefined
   const named = await store.customerNamed(tx, names)
   const row = rows.find(({ id }) => id === named) ?? first
-  return { ...row, named: named !== undefined || names.name === undefined }
+  return { ...row, named: named !== undefined || names.name === undefined, isElsewhere: rows.length > 1 }
 }
 
 export interface Purchase {
@@ -62,7 +67,8 @@ export async function saveCustomer(
     if (name !== undefined && !knownCustomer.named) {
       await store.nameCustomer(tx, { context, name, customer_id: knownCustomer.id })
     }
-    await assignOwner(tx, knownCustomer, affiliateId)
+    const addressed = await addAddress(tx, knownCustomer, sentCustomer, settings)
+    await assignOwner(tx, addressed, affiliateId)
     return knownCustomer.id
   }
   if (!names) return 0
@@ -75,6 +81,35 @@ export async function saveCustomer(
   if (name !== undefined) await store.nameCustomer(tx, { context, name, customer_id: row.id })
   tx.log('customer.create', row.id, { after: impersonal(row) })
   return row.id
+}
+
+/**
+ * Keeps the address of a customer of whom the shop has sent only its identifier so far: by it they are found, also to be
+ * erased, and told from the affiliate.
+ * @throws LostRace if another transaction has created a customer with the address meanwhile
+ */
+async function addAddress(
+  tx: WriteTx,
+  known: KnownCustomer,
+  { email, first_name, last_name }: SentCustomer,
+  settings: Settings,
+): Promise<store.CustomerRow> {
+  if (!email || known.email !== '' || known.isElsewhere) return known
+  const { named: _named, isElsewhere: _isElsewhere, ...before } = known
+  const sent = {
+    email,
+    ...(first_name && before.first_name === '' && { first_name }),
+    ...(last_name && before.last_name === '' && { last_name }),
+  }
+  const after = await store.addressCustomer(tx, before, {
+    ...customer.keep(sent, settings),
+    updated_at: now(),
+  })
+  tx.log('customer.edit', before.id, {
+    before: customer.logged(before, settings),
+    after: customer.logged(after, settings),
+  })
+  return after
 }
 
 /** Nothing personal: a customer without an account could not be erased from the log. */

@@ -180,7 +180,10 @@ describeService('what persons decide about what a sale has earned', service => {
     const child = referrals.find((one: any) => one.type === 'refund')
     await patch(child.id, { status: 'rejected' })
     await patch(id, { status: 'rejected' })
-    await patch(child.id, { status: 'unpaid' })
+    // As a version has left it that put refunds back there.
+    await service().database.transaction(tx =>
+      tx.updateTable('referrals').set({ status: 'unpaid' }).where('id', '=', child.id).execute(),
+    )
     assert.equal((await patch(id, { description: 'seen' })).description, 'seen')
   })
 
@@ -315,5 +318,26 @@ describeService('what persons decide about what a sale has earned', service => {
     const { body: story } = await service().get(`/conversions/${known.conversion_id}/timeline`)
     assert.match(JSON.stringify(story), /Exchange rate entered: 200.00 USD from commission to/)
     assert.equal((await service().get(`/referrals/${absurd.id}`)).body.status, 'draft')
+  })
+
+  test('409 - a refund is not put back where nothing is earned any more', async () => {
+    for (const isDeleted of [false, true]) {
+      const { id, takeBack } = await sell()
+      await patch(id, { status: 'paid' })
+      const { referrals } = await takeBack(100, '1')
+      const child = referrals.find((one: any) => one.parent_id === id).referral_id
+      await patch(id, { status: 'unpaid' })
+      await patch(child, { status: 'rejected' })
+      if (isDeleted) await service().delete(`/referrals/${id}`)
+      else await patch(id, { status: 'rejected' })
+      const { status, body } = await service().patch(`/referrals/${child}`, { status: 'unpaid' })
+      assert.equal(status, 409)
+      assert.match(body.message, isDeleted ? /was deleted/ : /is rejected: put that back first/)
+      if (isDeleted) continue
+      await patch(id, { status: 'unpaid' })
+      await patch(child, { status: 'unpaid' })
+      assert.deepEqual(await amounts(id), ['20.00', '-20.00'])
+    }
+    assert.deepEqual(await damage(), [])
   })
 })

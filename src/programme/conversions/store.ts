@@ -1,12 +1,13 @@
 /** Queries on conversions: a payment by its names, the customer, and the candidates. */
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
-import { type Db, LostRace, type Tx } from '../../storage/database.ts'
+import { type Db, LostRace, type Tx, UniqueViolation } from '../../storage/database.ts'
 import { insertLater } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { Terms } from '../affiliates/store.ts'
 import { kinds as earningKinds } from '../commission/sale.ts'
+import { customers as customerRecords } from '../customers/store.ts'
 import type { Referral } from '../referrals/referral.ts'
 import type { Claimant } from './attribution.ts'
 import { type Conversion, conversion } from './conversion.ts'
@@ -211,6 +212,13 @@ export async function insertCustomer(tx: Tx, row: Insertable<Tables['customers']
   const [inserted] = await customerInsertion(tx, row)
   if (!inserted) throw new LostRace()
   return inserted
+}
+
+/** @throws LostRace if another transaction has created a customer with the e-mail address meanwhile */
+export async function addressCustomer(tx: Tx, before: CustomerRow, change: object): Promise<CustomerRow> {
+  return customerRecords.update(tx, before, change, error => {
+    throw error instanceof UniqueViolation ? new LostRace() : error
+  })
 }
 
 const nameInsertion = prepared((tx: Db, row: Insertable<Tables['customer_names']>) =>

@@ -16,6 +16,7 @@ const earning = (affiliate_id: number, args: Partial<Earned> = {}): Earned => ({
   run_item_id: 0,
   created_at: 0,
   order_total: null,
+  calculation: '',
   ...args,
 })
 

@@ -14,6 +14,7 @@ import {
   parseCalculation,
   targetOf,
 } from '../commission/calculation.ts'
+import { addSales } from '../commission/sales.ts'
 import { whyDraft } from './reasons.ts'
 import type { Referral } from './referral.ts'
 import type { CreateArguments } from './schema.ts'
@@ -70,6 +71,8 @@ async function waive(tx: WriteTx, before: Referral, after: Referral | undefined)
   const worth = (of: Referral | undefined) => (of && of.status !== 'rejected' ? of.amount : 0)
   const difference = worth(after) - worth(before)
   const own = difference === 0 ? undefined : await store.referrals.hold(tx, before.parent_id)
+  if (before.status === 'rejected' && difference !== 0 && (own === undefined || own.status === 'rejected'))
+    throw takesNothingBack(before, own)
   const calculation = own && parseCalculation(own.calculation)
   if (!calculation) return
   const waived = (calculation.waived ?? 0n) + BigInt(difference)
@@ -80,6 +83,7 @@ async function waive(tx: WriteTx, before: Referral, after: Referral | undefined)
 export async function coverAnew(tx: WriteTx, before: Referral, calculation: Calculation): Promise<Referral> {
   const after = { ...before, calculation: calculationText(calculation) }
   await store.keepCalculation(tx, before.id, after.calculation)
+  await addSales(tx, [{ before, after }])
   tx.log('referral.edit', before.id, { before: shareOf(before), after: shareOf(after) })
   return after
 }
@@ -106,6 +110,13 @@ export const endOfHold = (before: Referral, after: Referral): Partial<Pick<Refer
   after.hold_until === before.hold_until
     ? { hold_until: null }
     : {}
+
+/** What is taken back without anything being earned would be owed by the affiliate. */
+const takesNothingBack = ({ parent_id }: Referral, own: Referral | undefined) =>
+  new Failure('referral_conflict', {
+    message: `It takes part of referral ${parent_id} back, which ${own ? 'is rejected: put that back first' : 'was deleted'}.`,
+    data: { referral_id: parent_id },
+  })
 
 const hasRefunds = ({ id }: Referral) =>
   new Failure('referral_conflict', {

@@ -5,7 +5,7 @@ import { DAY_SECONDS } from '../../../base/time.ts'
 import type { Db } from '../../../storage/database.ts'
 import { dayIn } from '../../../storage/days.ts'
 import { carried, exactSum, isNotZero, partsIn, unitsOfSum } from '../../../storage/sums.ts'
-import { isForSale } from '../../referrals/types-store.ts'
+import { isForSale, isGone } from '../../referrals/types-store.ts'
 
 /** Identifiers of affiliates after `after`, up to `last`. */
 interface Range {
@@ -114,7 +114,7 @@ export const comparisons = {
             SELECT max(month) FROM sales_months
               WHERE sales_months.affiliate_id = referrals.affiliate_id AND month <= created_at), 0) AS month
           FROM referrals
-          WHERE ${status} IN ('pending', 'unpaid', 'paid') AND ${isForSale} AND ${range}
+          WHERE ${status} IN ('pending', 'unpaid', 'paid') AND ${isForSale} AND NOT ${isGone} AND ${range}
         ) AS sale GROUP BY affiliate_id, month)
       SELECT affiliate_id, month || ' sales' AS figure, sales AS amount FROM sold
       UNION ALL SELECT affiliate_id, month || ' volume_parts', ${summedVolume.parts} FROM sold
