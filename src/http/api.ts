@@ -9,7 +9,7 @@ import type { Context } from '../events/write.ts'
 import { refuseEnded } from './allowed.ts'
 import { absolute } from './call.ts'
 import { byPath, type Described, describeIndex, describeRoute, openApi } from './discovery.ts'
-import { type Endpoint, type Resource, segmentOf } from './endpoint.ts'
+import { type Endpoint, type Resource, segmentOf, takesBody } from './endpoint.ts'
 import { LINES_TYPE } from './parameters.ts'
 import { type Admission, admit } from './stages/admit.ts'
 import { readArguments } from './stages/arguments.ts'
@@ -85,8 +85,6 @@ function addEndpoint(
     ),
   })
 }
-
-const takesBody = ({ methods }: Endpoint) => !methods.includes('GET') && !methods.includes('DELETE')
 
 /** OPTIONS: describes a route. */
 function addDescription(

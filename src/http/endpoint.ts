@@ -149,6 +149,9 @@ export function segmentOf(endpoints: readonly Pick<Endpoint, 'arguments'>[], nam
   return schemas.some(schema => memberOf(schema, 'anyOf')) ? DIGITS_OR_ADDRESS : DIGITS
 }
 
+/** Whether a body is read. That of a deletion says what is to be deleted, so it must not be passed over. */
+export const takesBody = ({ methods }: Pick<Endpoint, 'methods'>): boolean => !methods.includes('GET')
+
 /** Argument names in an endpoint's path, in order. */
 export function inPath({ path }: Pick<Endpoint, 'path'>): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)

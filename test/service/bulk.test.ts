@@ -91,6 +91,39 @@ describeService('bulk', service => {
     assertFailure(await service().get(`/referrals/${ids[0]}`), 404, 'invalid_referral_id')
   })
 
+  test('the body of a deletion says which, as the address does', async () => {
+    const [unpaid, rejected] = [
+      await add({ campaign: 'half', status: 'unpaid' }),
+      await add({ campaign: 'half', status: 'rejected' }),
+    ]
+    const gone = async (options: object) =>
+      (await service().delete('/referrals/bulk?campaign=half', options)).body.done
+    assert.deepEqual(await gone({ body: { status: 'rejected' } }), [rejected])
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    assert.deepEqual(await gone({ headers: form, body: 'status=pending' }), [])
+    const misspelt = await service().delete('/referrals/bulk?campaign=half', { body: { statsu: 'paid' } })
+    assertFailure(misspelt, 400, 'rest_invalid_param')
+    for (const path of ['/referrals/bulk?campaign=half', `/referrals/${unpaid}`]) {
+      const broken = await service().delete(path, {
+        headers: { 'content-type': 'application/json' },
+        body: '{not json',
+      })
+      assertFailure(broken, 400, 'rest_invalid_json')
+    }
+    assert.deepEqual(await gone({ body: { status: ['unpaid'] } }), [unpaid])
+  })
+
+  test('409 - what was paid by hand is not approved, whatever else is meant', async () => {
+    const [paid, pending] = [
+      await add({ campaign: 'paid', status: 'paid' }),
+      await add({ campaign: 'paid', status: 'pending' }),
+    ]
+    const { done, failed } = await bulk('referrals', { action: 'approve', campaign: 'paid' })
+    assert.deepEqual([done, failed.map((one: any) => one.id)], [[pending], [paid]])
+    assert.match(failed[0].message, /^A referral that is paid is not approved/)
+    assert.equal(await statusOf(paid), 'paid')
+  })
+
   test('400 - nothing says which, what narrows nothing, an Idempotency-Key', async () => {
     for (const [body, name] of [
       [{ action: 'approve' }, 'all'],

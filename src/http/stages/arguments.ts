@@ -4,7 +4,7 @@ import { isObject } from '../../base/unknown.ts'
 import type { Context } from '../../events/write.ts'
 import { ArgumentReader, addFound, refuse } from '../arguments.ts'
 import { HttpCall, queryOf } from '../call.ts'
-import { type Endpoint, inPath, type Resource } from '../endpoint.ts'
+import { type Endpoint, inPath, type Resource, takesBody } from '../endpoint.ts'
 import { MOST_LINES, numbered } from '../lines.ts'
 import { isTyped, linesOf, noParameters, type Parameters, parseBody, parseUrlEncoded } from '../parameters.ts'
 import { sendsLines } from './lines.ts'
@@ -32,12 +32,11 @@ export function readArguments(
   const reader = new ArgumentReader(endpoint.arguments)
   const ofItem = inPath(endpoint)
   const edits = endpoint.permission.endsWith('.edit')
-  const takesBody = !endpoint.methods.includes('GET') && !endpoint.methods.includes('DELETE')
 
   const take: preHandlerAsyncHookHandler = async (request, reply) => {
     const empty: string[] = []
     const filledIn = (source: Parameters) => (edits ? withoutEmpty(source, empty) : source)
-    const body = takesBody ? await bodyOf(request, filledIn) : noParameters
+    const body = takesBody(endpoint) ? await bodyOf(request, filledIn) : noParameters
     const query = filledIn(parseUrlEncoded(queryOf(request)))
     refuseInvalid(methodsIn(request, body, query))
     const result = reader.read(pathOf(request), body, query, isTyped(typeOf(request)))

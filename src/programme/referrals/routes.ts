@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { Failure } from '../../base/errors.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { linesOf } from '../../http/create-lines.ts'
 import { CREATE, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
@@ -69,12 +70,24 @@ type Status = NonNullable<EditArguments['status']>
 const become = (status: Status) => (context: RequestContext, referral_id: number, reason: object) =>
   rules.edit(context, { referral_id, status, ...reason })
 
+/** What was paid by hand would be owed once more: that is decided one by one. */
+async function approve(context: RequestContext, referral_id: number, reason: object) {
+  const { status } = await rules.get(context, referral_id)
+  if (status === 'paid') {
+    throw new Failure('referral_conflict', {
+      message: 'A referral that is paid is not approved: edit its status if it was not.',
+      data: { from: status, to: 'unpaid' },
+    })
+  }
+  return become('unpaid')(context, referral_id, reason)
+}
+
 const { rejection_reason } = referral.edit.properties
 
 const bulk = bulkEndpoints({
   kind: referral,
   many,
-  actions: { approve: become('unpaid'), reject: become('rejected'), pay: become('paid') },
+  actions: { approve, reject: become('rejected'), pay: become('paid') },
   actionArguments: { rejection_reason },
   remove: rules.remove,
 })
