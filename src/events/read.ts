@@ -3,7 +3,7 @@
  * after those that were sealed before it. The position of an event is its place in that order; a reader continues after
  * the last one it has seen.
  */
-import type { Database, Db } from '../storage/database.ts'
+import { type Database, DatabaseUnavailable, type Db } from '../storage/database.ts'
 import { rangesIn, rangesOf } from './ranges.ts'
 import { sealAll } from './seal.ts'
 import * as store from './store.ts'
@@ -35,12 +35,15 @@ export interface EventPage {
   readonly more: boolean
 }
 
-/** Reads events up to the limits. Seals committed events first, so that none is missed. */
+/**
+ * Reads events up to the limits. Seals committed events first, so that none is missed; while nothing can be written, those
+ * that are sealed are read, and the others once they are.
+ */
 export async function readEvents(
   database: Database,
   { after, limit, criteria }: Reading,
 ): Promise<EventPage> {
-  await sealAll(database)
+  await sealAll(database).catch(passUnavailable)
   const { reader, engine } = database
   const end = ((await store.readEnd(reader, engine))?.first_position ?? 1) - 1
   const events: PositionedEvent[] = []
@@ -132,4 +135,8 @@ export function valuesOf({ before_values, after_values, personal, personal_hash 
 
 function merge(plain: string, personalValues: Values | undefined): Values | null {
   return plain === '' && !personalValues ? null : { ...(plain && JSON.parse(plain)), ...personalValues }
+}
+
+function passUnavailable(error: unknown): void {
+  if (!(error instanceof DatabaseUnavailable)) throw error
 }

@@ -1,13 +1,10 @@
 /** The audit log as people read it: every event of what they may read. */
-import type { Actor } from '../../base/actor.ts'
-import { Failure } from '../../base/errors.ts'
 import { formatMilliseconds, parseSpan } from '../../base/time.ts'
+import { hiddenFrom } from '../../events/hidden.ts'
 import { valuesOf } from '../../events/read.ts'
-import { loggedIn } from '../../events/schema.ts'
 import * as store from '../../events/store.ts'
 import type { RequestContext } from '../../events/write.ts'
 import type { Page } from '../../storage/page.ts'
-import type { Schema } from '../../storage/table.ts'
 import type { EntryRecord, FilterArguments } from './schema.ts'
 
 export async function listEntries(
@@ -22,30 +19,10 @@ export async function countEntries(context: RequestContext, filters: FilterArgum
   return store.countEntries(context.database.reader, readableBy(context, filters))
 }
 
-/**
- * Who may not list accounts, keys or settings does not read in the log what they are.
- * @throws Failure forbidden when these were asked for by name
- */
+/** @throws Failure forbidden when entries that the actor may not read were asked for by name */
 function readableBy({ actor, database }: RequestContext, filters: FilterArguments): store.Criteria {
-  const hidden = hiddenFrom(actor, database.schema)
-  for (const kind of filters.record ?? []) {
-    const permission = hidden.get(kind)
-    if (permission !== undefined) {
-      throw new Failure('forbidden', {
-        message: `To read what was done to these records needs the permission ${permission}.`,
-        data: { permission },
-      })
-    }
-  }
-  return { ...criteriaOf(filters), ...(hidden.size > 0 && { otherKinds: [...hidden.keys()] }) }
-}
-
-/** The kinds of record whose entries the actor may not read, and the permission that is missing. */
-function hiddenFrom({ permissions }: Actor, schema: Schema): ReadonlyMap<string, string> {
-  const kinds = [...loggedIn(schema).values()]
-  return new Map(
-    kinds.flatMap(({ kind, readBy }) => (readBy && !permissions.has(readBy) ? [[kind, readBy]] : [])),
-  )
+  const hidden = hiddenFrom(actor, database.schema, filters.record)
+  return { ...criteriaOf(filters), ...(hidden.size > 0 && { otherKinds: [...hidden] }) }
 }
 
 /** The record as callers see it. */

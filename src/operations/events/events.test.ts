@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertFailure, describeService, operatorOf } from '../../../test/harness.ts'
+import { createKey } from '../../accounts/keys/rules.ts'
+import { permissions } from '../../app.ts'
 import { write } from '../../events/write.ts'
 import { within } from '../../storage/database.ts'
 import { erasePerson } from '../privacy/rules.ts'
@@ -175,5 +177,46 @@ describeService('events', service => {
     const reader = await service().newKey(['events.read'])
     assert.equal((await service().get('/events', { key: reader })).status, 200)
     assertFailure(await service().post('/events', {}), 405, 'rest_no_route')
+  })
+
+  test('accounts, keys and settings - only for a key that may read accounts', async () => {
+    const hidden = ['user', 'key', 'settings']
+    const after = await position()
+    const admin = await service().admin()
+    assert.equal((await admin.patch('/settings', { attribution_days: 31 })).status, 200)
+    const payout = await service().newPayout((await service().newAffiliate('told')).id, {
+      note: 'between us',
+    })
+    const { body: reader } = await admin.post('/users', {
+      login: 'lesser',
+      email: 'lesser@example.com',
+      role: 'reader',
+    })
+    const ofReader = { user_id: reader.id, name: 'lesser', permissions: ['events.read', 'affiliates.read'] }
+    const keys = [
+      await service().newKey(['events.read', 'payouts.read']),
+      {
+        token: (await createKey(operatorOf(service().database), ofReader, permissions)).token,
+        publicKey: '',
+      },
+    ]
+    const whole = await all(`&after=${after}`)
+    assert.ok(whole.some(({ type, record_id }) => type === 'payout.create' && record_id === payout.id))
+    assert.doesNotMatch(JSON.stringify(whole), /between us/)
+    for (const kind of hidden)
+      assert.ok(
+        whole.some(({ record }) => record === kind),
+        kind,
+      )
+    for (const key of keys) {
+      const { body } = await service().get(`/events?number=1000&after=${after}`, { key })
+      assert.deepEqual(
+        body,
+        whole.filter(({ record }) => !hidden.includes(record)),
+      )
+      for (const kind of hidden)
+        assertFailure(await service().get(`/events?record=affiliate,${kind}`, { key }), 403, 'rest_forbidden')
+      assert.deepEqual((await service().get('/events?type=key.create', { key })).body, [])
+    }
   })
 })

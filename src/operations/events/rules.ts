@@ -1,11 +1,12 @@
 /** The log as programs follow it: sealed events of public kinds of record. */
 import { formatMilliseconds } from '../../base/time.ts'
+import { hiddenFrom } from '../../events/hidden.ts'
 import { type PositionedEvent, readEvents, valuesOf } from '../../events/read.ts'
-import type { Context } from '../../events/write.ts'
+import type { RequestContext } from '../../events/write.ts'
 import { DEFAULT_EVENTS, type EventRecord, type ListArguments, publicVocabulary } from './schema.ts'
 
-/** Fields that only the administration area shows. */
-const INTERNAL = new Set(['notes'])
+/** Fields that only the administration area shows, by kind of record. */
+const INTERNAL: Readonly<Record<string, readonly string[]>> = { affiliate: ['notes'], payout: ['note'] }
 
 export interface EventList {
   readonly events: EventRecord[]
@@ -13,12 +14,15 @@ export interface EventList {
   readonly next: number | undefined
 }
 
+/** @throws Failure forbidden when events that the actor may not read were asked for by name */
 export async function listEvents(
-  { database }: Context,
+  { database, actor }: RequestContext,
   { after = 0, type, record, number = DEFAULT_EVENTS }: ListArguments,
 ): Promise<EventList> {
+  const { schema } = database
+  const hidden = hiddenFrom(actor, schema, record)
   const criteria = {
-    recordKinds: record?.length ? record : publicVocabulary(database.schema).kinds,
+    recordKinds: record?.length ? record : publicVocabulary(schema).kinds.filter(kind => !hidden.has(kind)),
     ...(type?.length && { actions: type }),
   }
   const { events, last, more } = await readEvents(database, { after, limit: number, criteria })
@@ -29,6 +33,7 @@ export async function listEvents(
 function recordOf({ position, entry }: PositionedEvent): EventRecord {
   const { before, after, erased } = valuesOf(entry)
   const isEdit = before !== null && after !== null
+  const { record_kind: kind } = entry
   return {
     position,
     id: entry.id,
@@ -36,19 +41,20 @@ function recordOf({ position, entry }: PositionedEvent): EventRecord {
     date: formatMilliseconds(entry.at),
     actor: entry.actor_kind,
     user_id: entry.actor_id,
-    record: entry.record_kind,
+    record: kind,
     record_id: entry.record_id,
-    data: isEdit ? null : publicly(after ?? before, value => value),
-    changes: isEdit ? publicly(after, (value, name) => [before[name] ?? null, value ?? null]) : null,
+    data: isEdit ? null : publicly(kind, after ?? before, value => value),
+    changes: isEdit ? publicly(kind, after, (value, name) => [before[name] ?? null, value ?? null]) : null,
     erased,
   }
 }
 
 function publicly<T>(
+  kind: string,
   values: Readonly<Record<string, unknown>> | null,
   show: (value: unknown, name: string) => T,
 ): Record<string, T> | null {
   if (values === null) return null
-  const visible = Object.entries(values).filter(([name]) => !INTERNAL.has(name))
+  const visible = Object.entries(values).filter(([name]) => !INTERNAL[kind]?.includes(name))
   return Object.fromEntries(visible.map(([name, value]) => [name, show(value, name)]))
 }
