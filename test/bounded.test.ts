@@ -6,13 +6,14 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createKey } from '../src/accounts/keys/rules.ts'
 import { ReadBudget } from '../src/storage/budget.ts'
 import { Turns } from '../src/storage/turns.ts'
-import { describeService, operatorOf, type Service, temporaryFolder } from './harness.ts'
+import { describeService, operatorOf, type Service, startService, temporaryFolder } from './harness.ts'
 import { addPayouts } from './many-payouts.ts'
 
 const PAYOUTS = Number(process.env.PAYOUTS ?? 8000)
@@ -109,6 +110,51 @@ describeService(
   },
   { readSeconds: 0.003 },
 )
+
+test('a caller that takes nothing of its answer is cut off, and one that is slow gets all of it', async t => {
+  const service = await startService('SQLite', { readSeconds: 1 })
+  t.after(() => service.close())
+  const { id } = await service.newAffiliate('stalled')
+  await addPayouts(service.database, { count: 250, affiliateId: id, owner: 1 })
+  // More than the operating system takes by itself.
+  const referrals = Array.from({ length: 10_000 }, (_, index) => 1_000_000 + index).join()
+  await service.database.transaction(tx => tx.updateTable('payouts').set({ referrals }).execute())
+  const lengthTo = async (path: string, pause: (socket: Socket) => Promise<void>) => {
+    const { port, host } = new URL(service.url)
+    const socket = connect(Number(port), '127.0.0.1')
+    let isBroken = false
+    socket.on('error', () => {
+      isBroken = true
+    })
+    const head = `Host: ${host}\r\nAuthorization: Bearer ${service.key.token}\r\nConnection: close\r\n\r\n`
+    socket.write(`GET /v1${path} HTTP/1.1\r\n${head}`)
+    socket.pause()
+    await pause(socket)
+    socket.resume()
+    await once(socket, 'close')
+    return { isWhole: !isBroken && socket.bytesRead > 250 * referrals.length }
+  }
+  const nothing = () => delay(7000)
+  const slowly = async (socket: Socket) => {
+    let taken = 0
+    socket.on('data', ({ length }) => {
+      taken += length
+      if (taken < 1_000_000) return
+      taken = 0
+      socket.pause()
+      setTimeout(() => socket.resume(), 400)
+    })
+  }
+  const seen = await Promise.all(
+    [nothing, slowly].flatMap(how =>
+      ['/payouts?number=-1', '/payouts?number=250'].map(path => lengthTo(path, how)),
+    ),
+  )
+  assert.deepEqual(
+    seen.map(({ isWhole }) => isWhole),
+    [false, false, true, true],
+  )
+})
 
 test('a process ends though a query of the embedded engine is under way, and who waits for it hears so', async () => {
   const folder = await temporaryFolder()

@@ -64,6 +64,9 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   scope.setNotFoundHandler(routes.refuse)
 }
 
+/** How many times as long as the service may take for a part of an answer its caller may take none. */
+const STALLED_TIMES = 3
+
 function addEndpoint(
   scope: FastifyInstance,
   url: string,
@@ -80,9 +83,10 @@ function addEndpoint(
     preHandler: [admit(endpoint, options), readArguments(resource, endpoint, options)],
     // Answers to writes come together by themselves: they wait for the commit that they share.
     ...(endpoint.methods.includes('GET') && { onSend: together }),
-    handler: send(perform(resource, endpoint, options), request =>
-      refuseEnded(request, endpoint.permission, confirm),
-    ),
+    handler: send(perform(resource, endpoint, options), {
+      refuse: request => refuseEnded(request, endpoint.permission, confirm),
+      stalledMs: STALLED_TIMES * load.readMs,
+    }),
   })
 }
 

@@ -61,7 +61,24 @@ describeService(
       const counters = [{ name: 'login clock', limit: 1 }]
       await countAttempt(service().database, counters)
       setBack(t, 3600)
-      await assert.rejects(countAttempt(service().database, counters), { data: { retry_after: 900 } })
+      for (const seconds of [0, 60]) {
+        t.mock.timers.setTime(Date.now() + seconds * 1000)
+        const retry_after = 900 - seconds
+        await assert.rejects(countAttempt(service().database, counters), { data: { retry_after } })
+      }
+      t.mock.timers.setTime(Date.now() + 841_000)
+      await countAttempt(service().database, counters)
+    })
+
+    test('401 - a session that was opened while the clock was far ahead, and not one of a moment', async t => {
+      const admin = await service().admin()
+      const statusAfter = async (seconds: number) => {
+        t.mock.timers.reset()
+        setBack(t, seconds)
+        return (await admin.get('/session')).status
+      }
+      assert.equal(await statusAfter(3600), 200)
+      assert.equal(await statusAfter(86_400), 401)
     })
   },
   { rateLimit: LIMIT },

@@ -75,7 +75,7 @@ export const ofAccount = (userId: number): Counter[] => [counter('password', use
  */
 export async function countAttempt(database: Database, counters: readonly Counter[]): Promise<string> {
   const attempt = randomUUID()
-  await database.transaction(async tx => {
+  const waitSeconds = await database.transaction(async tx => {
     await waitForTurn(tx)
     const time = now()
     // If the clock was set back, attempts with a later time count no longer than one made now.
@@ -86,12 +86,15 @@ export async function countAttempt(database: Database, counters: readonly Counte
       const last = await store.nthLatestAttempt(tx, name, limit)
       if (last !== undefined) freeAt = Math.max(freeAt, last + ATTEMPTS_SECONDS)
     }
-    if (freeAt > time) throw tooManyAttempts(freeAt - time)
+    if (freeAt > time) return freeAt - time
     await store.insertAttempts(
       tx,
       counters.map(({ name }) => ({ attempt, counter: name, tried_at: time })),
     )
+    return 0
   })
+  // Not before it is committed: otherwise attempts would be brought back anew each time, and the lock would never end.
+  if (waitSeconds > 0) throw tooManyAttempts(waitSeconds)
   return attempt
 }
 

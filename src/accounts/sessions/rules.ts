@@ -164,6 +164,8 @@ export async function resumeSession(
 
 /** Absolute limit: a stolen cookie must not work for ever, however often it is used. */
 function endOf({ createdAt, expiresAt }: Pick<store.Session, 'createdAt' | 'expiresAt'>): number {
+  // Opened while the clock was far ahead: it would last for as long as that in addition.
+  if (createdAt - now() > SESSION_SECONDS) return 0
   return Math.min(expiresAt, createdAt + LONGEST_SESSION_SECONDS)
 }
 

@@ -2,21 +2,27 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { CONFIRMED_FOR_MS } from '../allowed.ts'
 import type { Answer } from '../endpoint.ts'
-import type { Reading } from '../limits/reading.ts'
 import { isKnown } from '../preconditions.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/**
- * Sends the answer, whole or in pieces, or 304 to a caller that has it.
- * @param refuse called from time to time while pieces are sent; throws to end the answer
- */
+/** What the operating system takes of an answer though nobody reads it, at most. */
+const UNREAD_LENGTH = 16_384
+
+interface Sending {
+  /** Called from time to time while pieces are sent; throws to end the answer. */
+  readonly refuse?: (request: FastifyRequest) => Promise<void>
+  /** How long a caller may take nothing of an answer until it is cut off: what it holds would be held for ever. */
+  readonly stalledMs?: number
+}
+
+/** Sends the answer, whole or in pieces, or 304 to a caller that has it. */
 export function send(
   answerOf: (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>,
-  refuse = async (_request: FastifyRequest) => {},
+  sending: Sending = {},
 ): RouteHandlerMethod {
   return unwatched(async (request, reply) =>
-    sendAnswer(request, reply, await answerOf(request, reply), () => refuse(request)),
+    sendAnswer(request, reply, await answerOf(request, reply), sending),
   )
 }
 
@@ -39,7 +45,7 @@ function sendAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
   { status, headers, cookies, body }: Answer,
-  refuse: () => Promise<void>,
+  sending: Sending,
 ): void {
   if (headers) reply.headers(headers)
   if (cookies) reply.header('Set-Cookie', cookies)
@@ -50,19 +56,21 @@ function sendAnswer(
   reply.code(status)
   if (headers?.['Content-Type'] === undefined) reply.type(JSON_TYPE)
   // The body of a HEAD response is not sent, so its rows are not read.
-  if (typeof body === 'string') reply.send(body)
-  else if (request.method === 'HEAD') reply.send('')
-  else reply.send(piecesOf(request, body, refuse))
+  if (typeof body === 'string') {
+    if (body.length > UNREAD_LENGTH) limitStall(request, sending)
+    reply.send(body)
+  } else if (request.method === 'HEAD') reply.send('')
+  else reply.send(piecesOf(request, body, sending))
 }
 
-function piecesOf(
-  request: FastifyRequest,
-  body: AsyncIterable<string>,
-  refuse: () => Promise<void>,
-): Readable {
-  const { reading } = request
-  reading?.beginStream()
-  const pieces = Readable.from(whileAllowed(body, refuse, reading), { highWaterMark: 1 })
+/** Node ends a connection on which nothing moves for so long, and sets another limit when the answer has been taken. */
+function limitStall({ raw: { socket } }: FastifyRequest, { stalledMs = 0 }: Sending): void {
+  socket.setTimeout(stalledMs)
+}
+
+function piecesOf(request: FastifyRequest, body: AsyncIterable<string>, sending: Sending): Readable {
+  request.reading?.beginStream()
+  const pieces = Readable.from(whileAllowed(request, body, sending), { highWaterMark: 1 })
   // In HTTP/1.0 only the end of the connection ends an answer, so a broken answer would look complete.
   pieces.once('error', () => request.raw.socket.resetAndDestroy())
   return pieces
@@ -70,19 +78,23 @@ function piecesOf(
 
 /** Ends the answer when the key or session has ended, however slowly the answer is read. */
 async function* whileAllowed(
+  request: FastifyRequest,
   pieces: AsyncIterable<string>,
-  refuse: () => Promise<void>,
-  reading: Reading | null,
+  sending: Sending,
 ): AsyncGenerator<string> {
   let askedAt = performance.now()
   for await (const piece of pieces) {
     if (performance.now() - askedAt > CONFIRMED_FOR_MS) {
-      await refuse()
+      await sending.refuse?.(request)
       askedAt = performance.now()
     }
+    limitStall(request, sending)
     yield piece
-    reading?.renew()
+    // What the next piece takes is limited where it is read.
+    limitStall(request, {})
+    request.reading?.renew()
   }
+  limitStall(request, sending)
 }
 
 /** Whether the caller has the current version of the record. */
