@@ -300,7 +300,7 @@ describe('the command line', () => {
     })
   }
 
-  test('1 - a database that is none, that is a folder, that is newer, or of a kind that is not known', async () => {
+  test('1 - a database that is none, that is a folder, or that is newer; 2 - a URL of none', async () => {
     const garbage = join(folder.path, 'garbage.db')
     await writeFile(garbage, 'this is no database, and long enough to be taken for one'.repeat(100))
     const newer = join(folder.path, 'newer.db')
@@ -308,15 +308,15 @@ describe('the command line', () => {
     const file = new DatabaseSync(newer)
     file.exec('UPDATE schema_version SET version = 999')
     file.close()
-    for (const [url, message] of [
-      [`sqlite:${garbage}`, /cannot be opened/],
-      [`sqlite:${folder.path}`, /cannot be opened/],
-      [`sqlite:${newer}`, /newer version/],
-      ['mysql://localhost/x', /database URL/],
-      ['sqlite:', /needs a file/],
+    for (const [url, message, expected] of [
+      [`sqlite:${garbage}`, /cannot be opened/, 1],
+      [`sqlite:${folder.path}`, /cannot be opened/, 1],
+      [`sqlite:${newer}`, /newer version/, 1],
+      ['mysql://localhost/x', /database URL/, 2],
+      ['sqlite:', /needs a file/, 2],
     ] as const) {
       const { code, stderr } = await affiliated(['serve', '--port', '0', '--database', url])
-      assert.equal(code, 1, url)
+      assert.equal(code, expected, url)
       assertOneLine(stderr)
       assert.match(stderr, message)
     }

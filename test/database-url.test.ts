@@ -142,9 +142,3 @@ test('2 - parameters of a URL that leave open what TLS is to be like', async () 
   await assertMisused(/says SSLMODE, which is not known/, ...connect('SSLMODE=require'))
   await assertMisused(/says ssl, which is not known/, ...connect('ssl=no-verify'))
 })
-
-test('2 - a URL of no database', async () => {
-  await assertMisused(/must begin with sqlite: or postgres:/, 'serve', '--database', 'mysql://127.0.0.1/x')
-  await assertMisused(/needs a file: sqlite:PATH/, 'check', '--database', 'sqlite:')
-  await assertMisused(/needs a file: sqlite:PATH/, 'serve', '--workers', '2', '--database', 'sqlite::memory:')
-})

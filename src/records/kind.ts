@@ -92,6 +92,8 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   readonly filters: Readonly<Record<never, TSchema>>
   /** Fields computed from other records, which cannot be sent. */
   readonly derived: readonly string[]
+  /** Fields that follow from other records, and change without an event. */
+  readonly unlogged: readonly string[]
   /** Fields with an index in list order, equal values ordered by identifier. */
   readonly indexed: readonly string[]
   /** Whether a page of a day is read from an index, in the order of identifiers. */
@@ -162,6 +164,8 @@ interface Definition<N, T, F> {
    * See docs/decisions/record-counts.md.
    */
   readonly counted?: keyof F & string
+  /** Fields that follow from other records, and change without an event: `check` cannot compare them with the log. */
+  readonly unlogged?: readonly (keyof F & string)[]
   /** Excludes its events from the API: they are for the administration area. */
   readonly internal?: true
 }
@@ -203,6 +207,7 @@ export function kind<const N extends string, const T extends string, const F ext
     derived: parts
       .filter(({ field }) => field.wire && !field.create && !field.edit && !field.made)
       .map(({ name }) => name),
+    unlogged: definition.unlogged ?? [],
     indexed: definition.indexed ?? [],
     hasDayIndex: definition.hasDayIndex ?? false,
     filters: filterArguments(name, filters, definition.search ?? searchDescription(parts)),

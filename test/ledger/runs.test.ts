@@ -318,9 +318,7 @@ for (const engine of Object.keys(engines)) {
       const approved = await runs.reading.get(context, run.id)
       assert.deepEqual([approved.status, approved.done, await reserved()], ['approved', payees, payees])
       await assertSound(books)
-      await database.transaction(tx =>
-        sql`UPDATE payout_runs SET status = 'cancelled' WHERE id = ${run.id}`.execute(tx),
-      )
+      await beginCancelling(context, { payout_run_id: run.id })
       await runs.proceed(context, run.id, 0)
       assert.equal(await reserved(), payees - chunk)
       await assertSound(books)

@@ -7,11 +7,13 @@ import { sql } from 'kysely'
 import {
   describeService,
   engines,
+  giveSecretKey,
   openDatabase,
   operatorOf,
   serviceOn,
   temporaryFolder,
 } from '../../../test/harness.ts'
+import { until } from '../../../test/load.ts'
 import { createKey } from '../../accounts/keys/rules.ts'
 import { features } from '../../app.ts'
 import { countAnew } from '../../events/counts.ts'
@@ -229,6 +231,56 @@ test('reads from a folder that can only be read (SQLite)', async t => {
   const copy = await openDatabase(`sqlite:${join(folder.path, 'b.db')}`, { existing: true, readOnly: true })
   assert.equal((await verifyChain(copy.reader)).problem, undefined)
   await copy.close()
+})
+
+describeService('check of what nobody can edit', service => {
+  giveSecretKey()
+  test('what was reported, approved and entered is compared with the log', async () => {
+    const { database } = service()
+    const { id } = await service().newAffiliate('payee', { status: 'active' })
+    const sale = {
+      kind: 'sale',
+      context: 'checked',
+      reference: 'order',
+      amount: 9.99,
+      tax: 1,
+      affiliate_id: id,
+    }
+    const posted = async (path: string, body: object) => {
+      const reply = await service().post(path, body)
+      assert.ok(reply.status < 300, JSON.stringify(reply.body))
+      return reply.body
+    }
+    await posted('/conversions', sale)
+    await service().patch('/referrals/1', { status: 'unpaid' })
+    await posted('/payment-details', {
+      affiliate_id: id,
+      method: 'paypal',
+      holder: 'P',
+      paypal_email: 'p@example.com',
+    })
+    const run = await posted('/payout-runs', { method: 'csv' })
+    await posted(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    await until(async () => (await service().get(`/payout-runs/${run.id}`)).body.status === 'approved')
+    const problems = async () => (await checkDatabase(database, features)).problems
+    assert.deepEqual(await problems(), [])
+    await database.transaction(async tx => {
+      for (const statement of [
+        ...database.engine.allowChanges('conversions'),
+        `UPDATE conversions SET amount = 9990, tax = 7, currency = 'EUR'`,
+        'UPDATE payout_runs SET approved_by = 99, amount = 7, closed_at = 7',
+        'UPDATE payment_details SET usable_from = 7',
+      ])
+        await sql.raw(statement).execute(tx)
+    })
+    const found = (await problems()).join('\n')
+    for (const named of [
+      /conversions 1: .*amount \(99.9, and the log says 9.99\), currency \("EUR", .*, tax \(/,
+      /payout_runs 1: .*amount \(0.07, .*approved_by \(99, and the log says 1\), closed_at/,
+      /payment_details 1: .*usable_from/,
+    ])
+      assert.match(found, named)
+  })
 })
 
 describeService('check of a record that is older than one of its fields', service => {

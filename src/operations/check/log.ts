@@ -32,10 +32,8 @@ const ROLE = 'role'
 /** A kind of record whose changes are in the log. */
 export interface Trail {
   readonly table: Table & { readonly logged: Logged }
-  /** Fields that follow from other records, and are not logged. */
-  readonly derived: readonly string[]
-  /** Fields that are written with another record's change, which has one event for many records. */
-  readonly unlogged?: Feature['unlogged']
+  /** Fields that change without an event of the record, always or in some states. */
+  readonly unlogged?: (record: Readonly<Record<string, unknown>>) => readonly string[]
   /** Whether a record is created with another one, and has no event of its own. */
   readonly implied?: Feature['implied']
   /** Whether a record counts as deleted although its row remains. */
@@ -49,18 +47,15 @@ export function trailsOf(features: readonly Feature[]): Trail[] {
   return [
     {
       table: usersTable,
-      derived: [],
       show: (row: Selectable<UsersTable>) => recordOf({ ...row, ...fresh }),
     },
     {
       table: keysTable,
-      derived: [],
       show: (row: Selectable<ApiKeysTable>) => writtenOf({ ...row, owner: '', owner_role: '' }),
     },
     ...features.map(({ kind, unlogged, implied, ended }) => ({
       table: kind.table,
-      derived: kind.derived,
-      unlogged,
+      unlogged: (record: object) => [...kind.unlogged, ...(unlogged?.({ ...record }) ?? [])],
       implied,
       ended,
       show: (row: Row, settings: Settings) => kind.logged(row, settings),
@@ -214,7 +209,7 @@ class Trace {
 }
 
 function differenceOf(
-  { table: { logged }, derived, unlogged, implied, ended }: Trail,
+  { table: { logged }, unlogged, implied, ended }: Trail,
   record: object | undefined,
   trace: Trace | undefined,
   hasToBeLogged: boolean,
@@ -235,7 +230,7 @@ function differenceOf(
   const hasEnded = ended?.(values) ?? false
   if (!trace.exists) return hasEnded ? undefined : 'the log says that it was deleted, and it is there.'
   if (hasEnded) return 'the log does not say that it was deleted; it was ended beside the service.'
-  const ignored = [...derived, ...(unlogged?.(values) ?? [])]
+  const ignored = unlogged?.(values) ?? []
   // Personal values are logged whole, others briefly.
   const inLog = (name: string) => (logged.personal.includes(name) ? values[name] : valueInLog(values[name]))
   const wrongFields = [...logged.plain, ...logged.personal].filter(name => {

@@ -151,6 +151,7 @@ export const affiliate = kind({
     'group_id',
   ],
   personal: ['account_login', 'account_email'],
+  unlogged: ['earnings', 'unpaid_earnings', 'referrals', 'visits'],
   search:
     'An identifier, an e-mail address (of the account or for payments), or words of the login, e-mail or display name, each or a part of it, in any order.',
 })

@@ -7,6 +7,8 @@ import { payoutRun } from './run.ts'
 export const payoutRuns = feature(payoutRun, {
   resource: payoutRunResource,
   listing: runListing,
+  // What it comes to is logged when all of it is prepared.
+  unlogged: ({ hash }) => (hash === '' ? ['payees', 'amount', 'excluded'] : []),
 })
 
 export const runItems = feature(runItem, {

@@ -103,6 +103,8 @@ export const runItem = kind({
   fields,
   indexed: ['affiliate_id'],
   actions,
+  // What results say of many has one event of the run.
+  unlogged: ['status', 'reason', 'note', 'settled_at', 'payout_id'],
 })
 
 export type Item = RowOf<typeof fields>

@@ -150,6 +150,8 @@ export const payoutRun = kind({
   search: 'An identifier, or the reference of the run, of one of its files, or of one of its payments.',
   fields,
   actions,
+  // They change with each part of the work, and when it begins anew.
+  unlogged: ['hash', 'done', 'refusal'],
 })
 
 export type Run = RowOf<typeof fields>
