@@ -126,19 +126,15 @@ async function forget(database: Database, asOf: number): Promise<void> {
 }
 
 /** Describes each count that is not that of the rows. */
-export async function wrongCounts(database: Database): Promise<string[]> {
-  const wrong: string[] = []
+export async function* wrongCounts(database: Database): AsyncGenerator<string> {
   for (const of of countedIn(database.schema)) {
     const moment = await store.readWithRows(database, of)
     const counts = moment && sealedCounts(moment, of)
     if (!counts || !isKnown(moment)) continue
     for (const { value, records } of sums([...counts, ...moment.kept.map(negative)])) {
-      wrong.push(
-        `record_counts: ${of.kind}, ${value}: ${Math.abs(records)} too ${records > 0 ? 'few' : 'many'}; run \`affiliated check --repair\`.`,
-      )
+      yield `record_counts: ${of.kind}, ${value}: ${Math.abs(records)} too ${records > 0 ? 'few' : 'many'}; run \`affiliated check --repair\`.`
     }
   }
-  return wrong
 }
 
 /** The rows as of the last seal: without what is not sealed. */

@@ -51,6 +51,11 @@ export async function verifyChain(
 }
 
 function endProblem(walk: Walk, end: store.Chain): string | undefined {
+  try {
+    awaitedBy(end)
+  } catch {
+    return `The end of the chain was changed: what it waits for is "${end.missing}".`
+  }
   if (walk.number !== end.number || walk.hash !== end.hash) {
     return `The chain ends at seal ${walk.number}, and should at seal ${end.number}.`
   }

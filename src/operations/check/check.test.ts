@@ -230,6 +230,7 @@ test('reads from a folder that can only be read (SQLite)', async t => {
   chmodSync(join(folder.path, 'b.db'), 0o400)
   const copy = await openDatabase(`sqlite:${join(folder.path, 'b.db')}`, { existing: true, readOnly: true })
   assert.equal((await verifyChain(copy.reader)).problem, undefined)
+  assert.deepEqual((await checkDatabase(copy, features)).problems, [])
   await copy.close()
 })
 
@@ -270,6 +271,8 @@ describeService('check of what nobody can edit', service => {
         `UPDATE conversions SET amount = 9990, tax = 7, currency = 'EUR'`,
         'UPDATE payout_runs SET approved_by = 99, amount = 7, closed_at = 7',
         'UPDATE payment_details SET usable_from = 7',
+        `UPDATE referrals SET products = '[]1'`,
+        `UPDATE audit_chain SET missing = 'x'`,
       ])
         await sql.raw(statement).execute(tx)
     })
@@ -278,6 +281,8 @@ describeService('check of what nobody can edit', service => {
       /conversions 1: .*amount \(99.9, and the log says 9.99\), currency \("EUR", .*, tax \(/,
       /payout_runs 1: .*amount \(0.07, .*approved_by \(99, and the log says 1\), closed_at/,
       /payment_details 1: .*usable_from/,
+      /referrals: a value is damaged, and what comes after it was not checked: /,
+      /Audit log: The end of the chain was changed: what it waits for is "x"/,
     ])
       assert.match(found, named)
   })

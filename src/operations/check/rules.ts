@@ -51,20 +51,15 @@ export async function checkDatabase(
   progress('search')
   problems.push(...listed(await missedBySearch(database), 'search'))
   progress('counts')
-  problems.push(...(await wrongCounts(database)))
+  problems.push(...(await found(wrongCounts(database), 'record_counts')))
   const checks = features.flatMap(({ kind, checks }) => checks.map(check => ({ check, of: kind.table.name })))
-  for (const { check, of } of checks) {
-    const wrong: string[] = []
-    for await (const problem of check(reader)) wrong.push(problem)
-    problems.push(...listed(wrong, of))
-  }
+  for (const { check, of } of checks) problems.push(...listed(await found(check(reader), of), of))
   progress('log and records')
   const settings = await loadSettings(reader)
   for await (const problem of settingsUnlike(reader, settings, defaults)) problems.push(problem)
   for (const trail of trailsOf(features)) {
-    const wrong: string[] = []
-    for await (const problem of differencesFromLog(reader, trail, settings)) wrong.push(problem)
-    problems.push(...listed(wrong, trail.table.name))
+    const { name } = trail.table
+    problems.push(...listed(await found(differencesFromLog(reader, trail, settings), name), name))
     checked[trail.table.name] ??= await countRows(reader, trail.table)
   }
   for (const id of await store.unerased(reader)) {
@@ -87,6 +82,18 @@ export async function checkDatabase(
   checked.events = verdict.entries
   if (verdict.problem !== undefined) problems.push(`Audit log: ${verdict.problem}`)
   return { checked, problems }
+}
+
+/** What is found until something cannot be read, which is a finding as well: JSON that was damaged. */
+async function found(problems: AsyncIterable<string>, of: string): Promise<string[]> {
+  const all: string[] = []
+  try {
+    for await (const problem of problems) all.push(problem)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    all.unshift(`${of}: a value is damaged, and what comes after it was not checked: ${error.message}.`)
+  }
+  return all
 }
 
 function listed(findings: readonly string[], what: string): string[] {

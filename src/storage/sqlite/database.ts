@@ -42,7 +42,7 @@ const TRANSACTIONS_PER_COMMIT = 128
 export function openSqlite(url: string, schema: Schema, options: DatabaseOptions): Database {
   const file = fileOf(url)
   const connections = connect(file, options)
-  const threads = new SqliteThreads(file, BUSY_TIMEOUT_MS, translate)
+  const threads = new SqliteThreads(file, options.readOnly ?? false, translate)
   const { filesAreThere, log } = options.readOnly
     ? { filesAreThere: () => true, log: undefined }
     : { filesAreThere: watchFiles(file), log: new Log(file) }

@@ -3,13 +3,14 @@ import { setPriority } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { memberOf } from '../../base/unknown.ts'
+import { BUSY_TIMEOUT_MS, openToRead } from './connect.ts'
 import { Statements } from './statements.ts'
 import type { Query, Result, ThreadData } from './threads.ts'
 
 // On Linux this applies to the thread alone: the one that answers requests comes first.
 if (process.platform === 'linux') setPriority(10)
-const { file, busyTimeoutMs }: ThreadData = workerData
-const database = new DatabaseSync(file, { timeout: busyTimeoutMs })
+const { file, readOnly }: ThreadData = workerData
+const database = readOnly ? openToRead(file) : new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
 database.exec('PRAGMA query_only = ON')
 const statements = new Statements(database)
 

@@ -28,7 +28,8 @@ export interface Result {
 /** Start data of a thread. */
 export interface ThreadData {
   readonly file: string
-  readonly busyTimeoutMs: number
+  /** Whether nothing may be written beside the file either. */
+  readonly readOnly: boolean
 }
 
 interface Thread {
@@ -67,8 +68,8 @@ export class SqliteThreads {
   #closed = false
 
   /** @param translate translates SQLite's errors */
-  constructor(file: string, busyTimeoutMs: number, translate: (error: unknown) => unknown) {
-    this.#workerData = { file, busyTimeoutMs }
+  constructor(file: string, readOnly: boolean, translate: (error: unknown) => unknown) {
+    this.#workerData = { file, readOnly }
     this.#translate = translate
   }
 
