@@ -28,7 +28,16 @@ export function runScenarios(world: () => World): void {
         await page.getByRole('region', { name: 'Details' }).getByRole('link', { name: 'admin' }).waitFor()
         await page.getByText('Below minimum').first().waitFor()
         await page.getByRole('button', { name: 'Approve' }).click()
-        await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
+        // The network is away, and comes back: the page and the question stay.
+        const question = page.getByRole('alertdialog')
+        const ofRun = /\/admin\/api\/payout-runs\//
+        await page.route(ofRun, route => route.abort())
+        await question.getByRole('button', { name: 'Approve' }).click()
+        await question.getByText(/^No answer came from the server/).waitFor()
+        await page.getByText('Try again', { exact: true }).first().waitFor()
+        await page.getByText('Would be paid').waitFor()
+        await page.unroute(ofRun)
+        await question.getByRole('button', { name: 'Approve' }).click()
         const files = page.getByRole('region', { name: 'Files', exact: true })
         const [download] = await Promise.all([
           page.waitForEvent('download'),

@@ -107,24 +107,26 @@ function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownloa
             />
           </Allowed>
         )}
-        {isPaidBy && payees > 0 && !handed_over && run.status !== 'closed' && (
-          <Button onClick={() => setAsking(true)} aria-label={`Handed over: ${name}`}>
-            Handed over
-          </Button>
-        )}
-        <Confirm
-          open={asking}
-          title={`Was this file handed over: ${name}?`}
-          action="It was handed over"
-          danger={false}
-          onConfirm={() => step(`/files/${format}`, { part }, 'File handed over')}
-          onClose={() => setAsking(false)}
-        >
-          <Typography>
-            {run.status === 'approved' && 'From now on the run cannot be cancelled. '}
-            Record what becomes of each payment once it is known.
-          </Typography>
-        </Confirm>
+        <Allowed to="payout-runs.edit">
+          {isPaidBy && payees > 0 && !handed_over && run.status !== 'closed' && (
+            <Button onClick={() => setAsking(true)} aria-label={`Handed over: ${name}`}>
+              Handed over
+            </Button>
+          )}
+          <Confirm
+            open={asking}
+            title={`Was this file handed over: ${name}?`}
+            action="It was handed over"
+            danger={false}
+            onConfirm={() => step(`/files/${format}`, { part }, 'File handed over')}
+            onClose={() => setAsking(false)}
+          >
+            <Typography>
+              {run.status === 'approved' && 'From now on the run cannot be cancelled. '}
+              Record what becomes of each payment once it is known.
+            </Typography>
+          </Confirm>
+        </Allowed>
       </TableCell>
     </TableRow>
   )

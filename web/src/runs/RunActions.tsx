@@ -38,6 +38,11 @@ export function RunActions({ run }: { run: Run }) {
   return (
     <>
       {status === 'draft' && run.hash !== '' && run.payees > 0 && <Approval run={run} />}
+      {status === 'draft' && run.hash !== '' && run.payees === 0 && (
+        <Typography variant="body2" sx={{ alignSelf: 'center', color: 'text.secondary' }}>
+          Nobody would be paid: there is nothing to approve.
+        </Typography>
+      )}
       {status === 'draft' && run.hash !== '' && <PrepareAgain run={run} />}
       {status === 'cancelled' && <NewLike run={run} />}
       {['draft', 'approving', 'approved'].includes(status) && <Cancel run={run} />}

@@ -237,6 +237,11 @@ function Settle({ item }: { item: Item }) {
         onClose={close}
       >
         <PaymentNamed item={item} />
+        {item.note && (
+          <Typography>
+            Noted so far: <bdi>{item.note}</bdi>
+          </Typography>
+        )}
         <TextField
           select
           label="Outcome"

@@ -1,8 +1,9 @@
 import { Alert, Box, Stack } from '@mui/material'
 import { useEffect } from 'react'
-import { useRefresh } from 'react-admin'
+import { useGetOne, useRefresh } from 'react-admin'
 import { WithNames } from '../affiliates/WithNames.tsx'
 import { API } from '../api.ts'
+import { type Group, nameOf as groupName } from '../groups/group.ts'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Details } from '../ui/Details.tsx'
 import { ExportLink } from '../ui/ExportLink.tsx'
@@ -10,6 +11,7 @@ import { count, plural, time, useMoney } from '../ui/format.ts'
 import { RecordShow } from '../ui/RecordShow.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
+import { RowLink } from '../ui/table.tsx'
 import { UserName } from '../users/UserName.tsx'
 import { Files } from './Files.tsx'
 import { payoutRuns } from './pages.ts'
@@ -34,7 +36,7 @@ export function RunShow() {
               <WithNames text={run.refusal} />
             </Alert>
           )}
-          {run.status === 'draft' ? <Preview run={run} /> : <ReconciliationTiles run={run} />}
+          {isUnpaid(run) ? <Preview run={run} /> : <ReconciliationTiles run={run} />}
           <RunDetails run={run} />
           {['approved', 'sent', 'closed'].includes(run.status) && (
             <>
@@ -76,11 +78,18 @@ function Progress({ run }: { run: Run }) {
   )
 }
 
+/** Nothing was paid by it, and nothing is reserved. */
+const isUnpaid = ({ status }: Run) => status === 'draft' || status === 'cancelled'
+
 function Preview({ run }: { run: Run }) {
   const money = useMoney()
   return (
     <Tiles>
-      <Tile label="Would be paid" value={money.full(run.amount)} hint={plural(run.payees, 'payee')} />
+      <Tile
+        label={run.status === 'draft' ? 'Would be paid' : 'Would have been paid'}
+        value={money.full(run.amount)}
+        hint={plural(run.payees, 'payee')}
+      />
       <Tile label="Excluded" value={plural(run.excluded, 'affiliate')} hint="each for the reason below" />
     </Tiles>
   )
@@ -116,6 +125,15 @@ function ReconciliationTiles({ run }: { run: Run }) {
   )
 }
 
+function GroupName({ id }: { id: number }) {
+  const { data } = useGetOne<Group>('groups', { id })
+  return (
+    <RowLink to={`/groups/${id}`}>
+      <bdi>{data ? groupName(data) : `#${id}`}</bdi>
+    </RowLink>
+  )
+}
+
 function RunDetails({ run }: { run: Run }) {
   const money = useMoney()
   const account = (id: number, key: string) =>
@@ -125,6 +143,7 @@ function RunDetails({ run }: { run: Run }) {
       items={[
         ['Method', methodName(run.method)],
         ['Earned until', run.cut_off ? time(run.cut_off) : 'Any date'],
+        ['Group', run.group_id !== 0 && <GroupName key="group" id={run.group_id} />],
         ['Minimum', money.full(run.minimum)],
         ['Note', run.note && <bdi key="note">{run.note}</bdi>],
         ['Approval', run.approval === 'two' ? 'Two people: who prepared it cannot approve it' : 'One person'],

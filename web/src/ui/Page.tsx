@@ -81,6 +81,10 @@ function Head({
   )
 }
 
+/** Whether what was read before stays on the page: the record could not be read again, and has not gone. */
+export const isPassing = (error: unknown, record: unknown): boolean =>
+  record !== undefined && !(error instanceof HttpError && [401, 403, 404].includes(error.status))
+
 /** An error in place of the content. A missing permission (403) offers no retry. */
 export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
   const isRefused = error instanceof HttpError && error.status === 403

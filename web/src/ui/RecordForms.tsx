@@ -18,7 +18,7 @@ import { useCan } from '../session.tsx'
 import { Confirm } from './Confirm.tsx'
 import { CarefulForm, FormButtons } from './form.tsx'
 import { listAt, useGoBack } from './lists.ts'
-import { Page, RecordProblem, wholeRecord } from './Page.tsx'
+import { isPassing, Page, RecordProblem, wholeRecord } from './Page.tsx'
 import { pageOf, type RecordPages } from './pages.ts'
 import { Waiting } from './Waiting.tsx'
 
@@ -117,7 +117,8 @@ function EditPage<R extends RaRecord<number>>(props: Omit<EditProps<R>, 'argumen
   const { record, error, isPending, refetch } = useEditContext<R>()
   const list = parentOf(of)
   const kind = of.name[0].toLowerCase()
-  if (error) return <RecordProblem kind={kind} parent={list} error={error} retry={() => refetch()} />
+  if (error && !isPassing(error, record))
+    return <RecordProblem kind={kind} parent={list} error={error} retry={() => refetch()} />
   if (isPending || !record) return <Waiting />
   const name = nameOf?.(record) ?? `${of.name[0]} ${record.id}`
   const page = of.show && pageOf(of, record.id)

@@ -45,7 +45,8 @@ export function RecordList<R extends RaRecord<number>>(props: Props<R>) {
   const create = createLabel && can(`${of.resource}.create`) && (
     <CreateLink to={`/${of.resource}/create`} label={createLabel} />
   )
-  const to = (record: R) => pageOf(of, record.id) ?? ''
+  const to = of.show || of.edit ? (record: R) => pageOf(of, record.id)! : undefined
+  const opening = to && { to }
   const bulk = can(`${of.resource}.edit`) ? props.bulk : undefined
   const choice = bulk && { nameOf: bulk.nameOf }
   return (
@@ -74,9 +75,9 @@ export function RecordList<R extends RaRecord<number>>(props: Props<R>) {
               {empty}
             </Empty>
           }
-          table={<RecordTable<R> label={several} columns={columns} to={to} {...choice} />}
+          table={<RecordTable<R> label={several} columns={columns} {...opening} {...choice} />}
           cards={
-            <Cards<R> columns={columns} to={to} {...choice}>
+            <Cards<R> columns={columns} {...opening} {...choice}>
               {record => <Card record={record} columns={columns} />}
             </Cards>
           }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { type RaRecord, ShowBase, useShowContext } from 'react-admin'
 import { History } from '../tools/AuditLog.tsx'
-import { Page, RecordProblem, wholeRecord } from './Page.tsx'
+import { isPassing, Page, Problem, RecordProblem, wholeRecord } from './Page.tsx'
 import type { RecordPages } from './pages.ts'
 import { parentOf } from './RecordForms.tsx'
 import { Waiting } from './Waiting.tsx'
@@ -26,7 +26,7 @@ export function RecordShow<R extends RaRecord<number>>(props: Props<R>) {
 function ShowPage<R extends RaRecord<number>>({ of, nameOf, aside, actions, children }: Props<R>) {
   const { record, error, isPending, refetch } = useShowContext<R>()
   const parent = parentOf(of)
-  if (error) {
+  if (error && !isPassing(error, record)) {
     const kind = of.name[0].toLowerCase()
     return <RecordProblem kind={kind} parent={parent} error={error} retry={() => refetch()} />
   }
@@ -40,6 +40,7 @@ function ShowPage<R extends RaRecord<number>>({ of, nameOf, aside, actions, chil
       aside={aside?.(record)}
       actions={actions?.(record)}
     >
+      {error && <Problem error={error} retry={() => refetch()} />}
       {children(record)}
       <History record={of.kind} id={record.id} />
     </Page>
