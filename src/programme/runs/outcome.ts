@@ -12,4 +12,14 @@ export type ResultFormat = (typeof resultFormats)[number]
 export interface ReportedOutcome {
   readonly outcome: Outcome
   readonly note: string
+  /** Of which payment it was said, where that is said. */
+  readonly amount?: ReportedAmount | undefined
+}
+
+/** An amount in a file of results, without its sign. */
+export interface ReportedAmount {
+  /** Decimal text with a point. */
+  readonly value: string
+  /** In capital letters; '' where the file does not say. */
+  readonly currency: string
 }

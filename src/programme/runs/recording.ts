@@ -1,7 +1,8 @@
 /** Records the outcomes of payments that files and people report. Repeating a report changes nothing. */
 
 import { byName } from '../../base/by-name.ts'
-import { fromUnits } from '../../base/money.ts'
+import { compared, fraction, parseFraction } from '../../base/fraction.ts'
+import { amountText, fromUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write, writeMany } from '../../events/write.ts'
@@ -59,7 +60,8 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   await refuseUnsent(context.database.reader, run)
   refuseReplaced(content)
   const report = await reportOf(readers[format](content), run)
-  const { decimals } = await context.settings.current()
+  const settings = await context.settings.current()
+  const { decimals } = settings
   if (report.whole) await addOpen(context, id, report, report.whole)
   const contradictions = await namedItems(context, id, report.takeContradictions().slice(0, MOST_NAMED))
   let result: ResultRecord = {
@@ -77,7 +79,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
     const before = { ...result, unknown_references: upToMost(result.unknown_references, unknown) }
     const sorted =
       dry_run || items.length === 0
-        ? sort(items, report.reported)
+        ? sort(items, report.reported, settings)
         : await recordSome(context, id, items, report.reported, (tx, chunk) =>
             logResults(tx, args, { before, after: withChunk(before, chunk, decimals), isLast }),
           )
@@ -237,14 +239,18 @@ interface Sorted {
 }
 
 /** Sorts the reported outcomes: new ones, those recorded already, and those that contradict a recorded one. */
-function sort(items: readonly Item[], reported: ReadonlyMap<number, ReportedOutcome>): Sorted {
+function sort(
+  items: readonly Item[],
+  reported: ReadonlyMap<number, ReportedOutcome>,
+  settings: Settings,
+): Sorted {
   const newOutcomes = new Map<number, ReportedOutcome>()
   const conflicts: Contradiction[] = []
   const lines: Line[] = []
   let unchanged = 0
   for (const item of items) {
     const outcome = reported.get(item.affiliate_id)!
-    const reason = problemOf(item, outcome)
+    const reason = problemOf(item, outcome) ?? otherAmount(item, outcome, settings)
     if (reason !== undefined) {
       conflicts.push({ reference: item.reference, reason, item })
       continue
@@ -254,6 +260,21 @@ function sort(items: readonly Item[], reported: ReadonlyMap<number, ReportedOutc
     else newOutcomes.set(item.id, outcome)
   }
   return { fresh: newOutcomes, unchanged, lines, conflicts }
+}
+
+/** Says of which other amount a file speaks: that is another payment, or a mistake. */
+function otherAmount(
+  { amount: units }: Item,
+  { amount }: ReportedOutcome,
+  settings: Settings,
+): string | undefined {
+  if (amount === undefined) return undefined
+  const { decimals, currency } = settings
+  const isSame =
+    compared(parseFraction(amount.value)!, fraction(BigInt(units), 10n ** BigInt(decimals))) === 0 &&
+    (amount.currency === '' || amount.currency === currency)
+  if (isSame) return undefined
+  return `is of ${amount.value} ${amount.currency || currency} in this file, and of ${amountText(units, settings)} in the run: record by hand what became of it.`
 }
 
 async function recordSome(
@@ -274,7 +295,7 @@ async function recordSome(
       chunk.map(item => item.id),
     )
     const items = await store.itemsOf(tx, runId, affiliates)
-    const sorted = sort(items, reported)
+    const sorted = sort(items, reported, settings)
     const newItems = items.filter(item => sorted.fresh.has(item.id))
     if (newItems.length === 0) return sorted
     await markSent(tx, run, settings)

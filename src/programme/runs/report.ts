@@ -68,7 +68,7 @@ export class Report {
       : otherRun(named.runId)
   }
 
-  #add({ reference, outcome, note }: Entry): void {
+  #add({ reference, outcome, note, amount }: Entry): void {
     const parsed = parseReference(reference)
     if (!isReferenceIn(this.#run, reference)) {
       const runId = runIdIn(reference)
@@ -77,18 +77,22 @@ export class Report {
     } else if (outcome === undefined) {
       this.ignored += 1
       if (parsed) this.#bound(this.underWay.add(parsed.affiliateId))
-    } else if (parsed) this.#report(parsed.affiliateId, { outcome, note })
+    } else if (parsed) this.#report(parsed.affiliateId, { outcome, note, amount })
     else this.whole = { outcome, note }
   }
 
-  #report(affiliateId: number, { outcome, note }: ReportedOutcome): void {
+  #report(affiliateId: number, { outcome, note, amount }: ReportedOutcome): void {
     const before = this.reported.get(affiliateId)
     const both = before ? bothOf(before.outcome, outcome) : outcome
     if (both === undefined) {
       const reason = `is both ${before!.outcome} and ${outcome} in this file: record by hand which of them is true.`
       this.#contradictory.set(affiliateId, reason)
     }
-    this.reported.set(affiliateId, { outcome: both ?? outcome, note: note || (before?.note ?? '') })
+    this.reported.set(affiliateId, {
+      outcome: both ?? outcome,
+      note: note || (before?.note ?? ''),
+      amount: amount ?? before?.amount,
+    })
     this.#bound(this.reported)
   }
 

@@ -143,7 +143,8 @@ function useResults(run: Run, format: string) {
   const record = async () => {
     const recorded = chosen && (await send(chosen, false))
     if (!recorded) return
-    await look(undefined)
+    // What nothing was recorded of stays on the page.
+    await look(recorded.conflicts.length > 0 ? chosen : undefined)
     notify(summaryOf(recorded), { type: 'success' })
     refresh()
     await queryClient.invalidateQueries()

@@ -1,10 +1,12 @@
 /** Reads outcomes from a table: one line of names, then one line for each payment. */
 import { invalidArguments } from '../../../base/errors.ts'
 import { type Outcome, outcomes } from '../outcome.ts'
-import { type Entries, type Entry, noteOf } from './entry.ts'
+import { amountIn, type Entries, type Entry, noteOf } from './entry.ts'
 
 const REFERENCES = ['reference', 'end_to_end_id', 'unique_id']
 const NOTES = ['note', 'reason', 'message']
+const AMOUNTS = ['amount']
+const CURRENCIES = ['currency']
 const MOST_COLUMNS = 200
 const MOST_CELL = 10_000
 /** A cell of nothing but quotes, each of which is written twice, with what is around it. */
@@ -14,7 +16,13 @@ const isOutcome = (text: string): text is Outcome => outcomes.some(outcome => ou
 
 /** @throws Failure invalid_argument that names the line */
 export function readCsv(content: string): Entries {
-  const columns = { references: REFERENCES, statuses: ['status'], notes: NOTES }
+  const columns = {
+    references: REFERENCES,
+    statuses: ['status'],
+    notes: NOTES,
+    amounts: AMOUNTS,
+    currencies: CURRENCIES,
+  }
   return readTable(content, columns, 'reference and status', (text, line) => {
     const outcome = text.toLowerCase()
     if (isOutcome(outcome)) return outcome
@@ -26,6 +34,8 @@ interface Columns {
   readonly references: readonly string[]
   readonly statuses: readonly string[]
   readonly notes: readonly string[]
+  readonly amounts: readonly string[]
+  readonly currencies: readonly string[]
 }
 
 /**
@@ -35,7 +45,7 @@ interface Columns {
  */
 export function* readTable(
   content: string,
-  { references, statuses, notes }: Columns,
+  { references, statuses, notes, amounts, currencies }: Columns,
   required: string,
   outcomeOf: (text: string, line: number) => Outcome | undefined,
 ): Generator<Entry | undefined> {
@@ -46,6 +56,7 @@ export function* readTable(
   const place = (names: readonly string[]) =>
     names.map(name => head.indexOf(name)).find(index => index >= 0) ?? -1
   const [reference, status, note] = [place(references), place(statuses), place(notes)]
+  const [amount, currency] = [place(amounts), place(currencies)]
   if (reference < 0 || status < 0) {
     throw unreadable(`must begin with a line of names, among them ${required}.`)
   }
@@ -55,7 +66,12 @@ export function* readTable(
       continue
     }
     const outcome = outcomeOf((cells[status] ?? '').trim(), line)
-    yield { reference: (cells[reference] ?? '').trim(), outcome, note: noteOf(cells[note] ?? '') }
+    yield {
+      reference: (cells[reference] ?? '').trim(),
+      outcome,
+      note: noteOf(cells[note] ?? ''),
+      ...amountIn(cells[amount] ?? '', cells[currency]),
+    }
   }
 }
 

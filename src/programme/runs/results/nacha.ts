@@ -3,28 +3,33 @@
  * formats of the Nacha Operating Rules. Notifications of change (798) say nothing of the money.
  */
 import { unreadable } from './csv.ts'
-import { type Entry, noteOf } from './entry.ts'
+import { amountIn, type Entry, noteOf } from './entry.ts'
 
 const WIDTH = 94
 
 /** @throws Failure invalid_argument that names the line */
 export function* readNacha(content: string): Generator<Entry | undefined> {
-  let reference: string | undefined
+  let entry: Pick<Entry, 'reference' | 'amount'> | undefined
   let isWhole = false
   for (const record of recordsOf(content)) {
     const isAddendum = record.startsWith('7')
-    yield isAddendum && reference !== undefined ? entryOf(reference, record) : undefined
+    yield isAddendum && entry ? entryOf(entry, record) : undefined
     if (isAddendum) continue
-    reference = record.startsWith('6') ? record.slice(39, 54).trim() : undefined
+    entry = record.startsWith('6')
+      ? {
+          reference: record.slice(39, 54).trim(),
+          ...amountIn(`${record.slice(29, 37)}.${record.slice(37, 39)}`, 'USD'),
+        }
+      : undefined
     isWhole ||= record.startsWith('9')
   }
   if (!isWhole) throw unreadable('is cut off: it has no record that begins with 9.')
 }
 
-function entryOf(reference: string, addendum: string): Entry {
+function entryOf(entry: Pick<Entry, 'reference' | 'amount'>, addendum: string): Entry {
   const isReturn = addendum.startsWith('799')
   return {
-    reference,
+    ...entry,
     outcome: isReturn ? 'returned' : undefined,
     note: isReturn ? noteOf(addendum.slice(3, 6)) : '',
   }

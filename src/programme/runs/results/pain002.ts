@@ -6,7 +6,7 @@
 import { byName } from '../../../base/by-name.ts'
 import type { Outcome } from '../outcome.ts'
 import { unreadable } from './csv.ts'
-import { type Answered, type Entry, noteOf } from './entry.ts'
+import { type Answered, amountIn, type Entry, noteOf } from './entry.ts'
 import { readXml } from './xml.ts'
 
 const final: Readonly<Record<string, Outcome>> = {
@@ -38,7 +38,13 @@ const levels: Readonly<Record<string, { reference: string; status: string }>> = 
   OrgnlGrpInfAndSts: { reference: MESSAGE, status: 'GrpSts' },
 }
 const MOST_JOINED = 1000
-const READ = [...Object.values(levels).flatMap(level => Object.values(level)), 'Cd', 'Prtry', 'AddtlInf']
+const READ = [
+  ...Object.values(levels).flatMap(level => Object.values(level)),
+  'Cd',
+  'Prtry',
+  'AddtlInf',
+  'InstdAmt',
+]
 
 /** @throws Failure invalid_argument */
 export function* readPain002(content: string): Generator<Entry | Answered | undefined> {
@@ -82,5 +88,10 @@ function entryOf(elements: Elements, name: string): Entry | undefined {
   if (!isOne && status === '') return undefined
   const outcome = isOne || status === 'RJCT' ? outcomeOf(status) : undefined
   const note = noteOf([elements.Cd, elements.Prtry, elements.AddtlInf].filter(Boolean).join(' '))
-  return { reference: elements[level.reference] ?? '', outcome, note }
+  return {
+    reference: elements[level.reference] ?? '',
+    outcome,
+    note,
+    ...amountIn(elements.InstdAmt ?? ''),
+  }
 }

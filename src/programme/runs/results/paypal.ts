@@ -36,7 +36,13 @@ const outcomes: Readonly<Record<string, Outcome>> = {
 export function readPaypal(content: string): Entries {
   return readTable(
     content,
-    { references: REFERENCES, statuses: STATUSES, notes: NOTES },
+    {
+      references: REFERENCES,
+      statuses: STATUSES,
+      notes: NOTES,
+      amounts: ['gross amount', 'gross', 'amount'],
+      currencies: ['currency', 'currency code'],
+    },
     'a column such as Unique ID, and one such as Status',
     (text, line) => {
       const word = text.toLowerCase()

@@ -106,6 +106,41 @@ describe('what comes back from banks and PayPal', () => {
     wrong(readNacha, 'reference,status', /ACH file/)
   })
 
+  test('amounts: without signs and separators of thousands; none where nobody can tell', () => {
+    const amounts = (rows: readonly (readonly string[])[]) =>
+      entriesOf(
+        readPaypal(
+          ['Unique ID;Status;Gross;Currency', ...rows.map(row => `R1A1;Completed;${row.join(';')}`)].join(
+            '\n',
+          ),
+        ),
+      ).map(({ amount }) => amount && `${amount.value} ${amount.currency}`)
+    assert.deepEqual(
+      amounts([
+        ['873.36', 'usd'],
+        ['-1,234.56', 'USD'],
+        ["1'234.5", ''],
+        ['1.234.567,89', 'EUR'],
+        ['12', 'JPY'],
+        ['1,234', 'USD'],
+        ['0.00', 'USD'],
+        ['', 'USD'],
+        ['twelve', 'USD'],
+      ]),
+      [
+        '873.36 USD',
+        '1234.56 USD',
+        '1234.5 ',
+        '1234567.89 EUR',
+        '12 JPY',
+        undefined,
+        undefined,
+        undefined,
+        undefined,
+      ],
+    )
+  })
+
   test('what is too long is refused before it is read, and names of JavaScript mean nothing', () => {
     const many = 5_000_000
     wrong(readPain002, `<a>${'&amp;'.repeat(many)}</a>`, /more than 10000 characters/)
@@ -239,6 +274,52 @@ describeService('results of a payout run', service => {
       const statuses = ids.map(id => items.find((item: any) => item.affiliate_id === id).status)
       assert.deepEqual(statuses, ['paid', 'reserved', 'failed'])
     }
+  })
+
+  test('200 - another amount or currency than that of the payment is a conflict, and nothing of it is recorded', async () => {
+    const payees: number[] = []
+    for (const name of ['right', 'less', 'elsewhere']) {
+      const { id } = await service().newAffiliate(name, { status: 'active' })
+      await service().post('/referrals', { affiliate_id: id, amount: 1234.5, status: 'unpaid' })
+      payees.push(id)
+    }
+    const { body: run } = await service().post('/payout-runs')
+    await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    const lines = [
+      ['1,234.50', 'USD'],
+      ['1.00', 'USD'],
+      ['1234.50', 'EUR'],
+    ]
+    const content = [
+      'Unique ID;Status;Amount;Currency',
+      ...lines.map((line, place) => `${run.reference}A${payees[place]};Completed;${line.join(';')}`),
+    ].join('\n')
+    for (const dry_run of [true, false]) {
+      const { body } = await service().post(`/payout-runs/${run.id}/results`, {
+        content,
+        format: 'paypal',
+        dry_run,
+      })
+      assert.equal(body.recorded.paid, 1)
+      assert.deepEqual(
+        body.conflicts.map((one: any) => [one.affiliate_id, one.reason]),
+        [
+          [
+            payees[1],
+            'is of 1.00 USD in this file, and of 1234.50 USD in the run: record by hand what became of it.',
+          ],
+          [
+            payees[2],
+            'is of 1234.50 EUR in this file, and of 1234.50 USD in the run: record by hand what became of it.',
+          ],
+        ],
+      )
+    }
+    const { body: items } = await service().get(`/payout-runs/${run.id}/items?number=-1`)
+    assert.deepEqual(
+      payees.map(id => items.find((item: any) => item.affiliate_id === id).status),
+      ['paid', 'reserved', 'reserved'],
+    )
   })
 
   test('200 - a line with the reference of the run is about all that no other line names', async () => {
