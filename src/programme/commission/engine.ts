@@ -34,6 +34,8 @@ export interface Part {
   readonly type: RateType | 'amount'
   /** In ten-thousandths: of a percent, or of one unit of the programme's currency. */
   readonly rate: number
+  /** The rate is the affiliate's own, in the place of the rule's. */
+  readonly ownRate?: true
   readonly basis: 'net' | 'gross'
   /** The base of a percentage, in the sale's minor unit. */
   readonly base: Fraction
@@ -224,8 +226,9 @@ function partsByName(
 ): readonly Part[] | DraftReason {
   const namedRule = rules.named(name, sale, earner, exchange)
   if (typeof namedRule === 'string') return namedRule
-  const rule = earner.rate === null ? namedRule : { ...namedRule, rate: earner.rate }
-  return [partByRule(rule, sale, earner, { decimals: settings.decimals })]
+  const extent = { decimals: settings.decimals }
+  if (earner.rate === null) return [partByRule(namedRule, sale, earner, extent)]
+  return [{ ...partByRule({ ...namedRule, rate: earner.rate }, sale, earner, extent), ownRate: true }]
 }
 
 /** The part of a sale to calculate. */

@@ -176,7 +176,7 @@ function whyDraft({ reason, currency, at }: EarningStory): string {
 }
 
 function sentencesOfPart(part: Part, story: EarningStory, settings: Settings): string[] {
-  const { source, ended } = part
+  const { source, ended, ownRate } = part
   const data = partOf(part, story, settings)
   const ofLines = data.lines.length > 0 ? ` for ${listed('line', data.lines)} of the sale` : ''
   if (source === 'amount')
@@ -186,7 +186,8 @@ function sentencesOfPart(part: Part, story: EarningStory, settings: Settings): s
     rule: `The rule “${data.name}”${numbersOf(data)} applies`,
     default: 'No rule applies, so it is the default rate of the programme',
   }[source]
-  const beginning = `${by}${ofLines}: ${rateText(data, settings)}.`
+  const rate = rateText(data, settings)
+  const beginning = `${by}${ofLines}: ${rate}${ownRate ? ", the affiliate's own rate" : ''}.`
   const tiers = (part.reached ?? []).map(one => sentenceOfTier(one, settings))
   if (ended) return [beginning, ...tiers, `${limitText(part)}, so nothing is earned.`]
   return [beginning, ...tiers, sentenceOfBase(part, story, settings)]

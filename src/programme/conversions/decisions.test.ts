@@ -68,6 +68,45 @@ describeService('what persons decide about what a sale has earned', service => {
       assert.ok(story.body.sentences.includes(`There was ${text}.`), story.body.sentences)
   })
 
+  test('explanation - of what was set by hand, of what was rejected, of the own rate under a rule, and of no dispute', async () => {
+    const sentencesOf = async (id: number): Promise<string> =>
+      (await service().get(`/referrals/${id}/explanation`)).body.sentences.join(' ')
+    // No rate is known.
+    const unknown = await sell({ currency: 'NOK' })
+    await patch(unknown.id, { status: 'unpaid', amount: 12 })
+    assert.match(await sentencesOf(unknown.id), /The amount was set by hand, and is worth 12.00 USD now\./)
+    await unknown.takeBack(50, '1')
+    assert.match(
+      await sentencesOf(unknown.id),
+      /The amount was set by hand to 12.00 USD; with the refunds and disputes since, it is worth 6.00 USD now\./,
+    )
+    const paid = await sell()
+    await service().newPayout(affiliate.id, { referrals: [paid.id] })
+    const { referrals } = await paid.takeBack(50, '1')
+    const child = referrals.find((one: any) => one.parent_id === paid.id).referral_id
+    await patch(child, { status: 'rejected' })
+    const text = await sentencesOf(paid.id)
+    assert.match(text, new RegExp(`Referral ${child} would take back 10.00 USD of referral ${paid.id} `))
+    assert.match(text, new RegExp(`Referral ${child} was rejected, so it does not\\.`))
+    const rate_type = 'gold'
+    await (await service().admin()).patch('/settings', { rate_types: ['percentage', 'flat', 'gold'] })
+    await post('/rules', { name: 'gold', rate_type: 'percentage', rate: 30 })
+    const own = await service().newAffiliate('own', { status: 'active', rate: 9, rate_type })
+    const byRule = await service().newAffiliate('byrule', { status: 'active', rate_type })
+    const [ofOwn, ofRule] = [await sell({ affiliate_id: own.id }), await sell({ affiliate_id: byRule.id })]
+    assert.match(
+      await sentencesOf(ofOwn.id),
+      /The rule “gold” \(.*\) applies: 9%, the affiliate's own rate\./,
+    )
+    assert.match(await sentencesOf(ofRule.id), /The rule “gold” \(.*\) applies: 30%\. /)
+    const nothing = { kind: 'dispute', cumulative: true, occurred_at: '2026-02-03 10:00:00' }
+    const sold = await sell()
+    await sold.takeBack(0, '', { ...nothing, part: undefined })
+    assert.doesNotMatch(await sentencesOf(sold.id), /dispute/)
+    await sold.takeBack(100, '', { ...nothing, part: undefined, occurred_at: '2026-02-04 10:00:00' })
+    assert.match(await sentencesOf(sold.id), /disputes of 0.00 USD .* disputes of 100.00 USD/)
+  })
+
   test('ledger - says of each transfer what it was, in the list as in the statement', async () => {
     const { id, takeBack } = await sell({ amount: 200 })
     await takeBack(50, 'a')

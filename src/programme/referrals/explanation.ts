@@ -114,7 +114,10 @@ function explanationOf(
       ...(runId === 0
         ? standing(row)
         : [`It is reserved by payout run ${runId}, which is to ${row.amount < 0 ? 'deduct' : 'pay'} it.`]),
-      ...children.map(child => `Referral ${child.id} ${sentenceOfRefund(child, takings, settings)}`),
+      ...children.flatMap(child => [
+        `Referral ${child.id} ${sentenceOfRefund(child, takings, settings)}`,
+        ...(child.status === 'rejected' ? [`Referral ${child.id} was rejected, so it does not.`] : []),
+      ]),
     ],
   }
 }
@@ -125,11 +128,12 @@ function originalOf({ original_amount: amount, original_currency: currency }: Re
 
 /** What a refund of a referral takes back or adds, and because of what. */
 function sentenceOfRefund(
-  { amount, created_at, conversion_id, parent_id, reason }: Referral,
+  { amount, status, created_at, conversion_id, parent_id, reason }: Referral,
   takings: readonly ReportedTaking[],
   { decimals, currency }: Settings,
 ): string {
-  const verb = amount < 0 ? 'takes back' : 'adds'
+  const [takes, adds] = status === 'rejected' ? ['would take', 'would add'] : ['takes', 'adds']
+  const verb = amount < 0 ? `${takes} back` : adds
   const sum = amountText(Math.abs(amount), { decimals, currency })
   const what = `${verb} ${sum} ${amount < 0 ? 'of' : 'to'} referral ${parent_id}`
   const cause = takings.find(({ id }) => id === conversion_id)
@@ -173,17 +177,19 @@ function sentencesOfHand(
   children: readonly Referral[],
   { decimals, currency }: Settings,
 ): string[] {
-  if (earned.result === null || earned.result.amount === BigInt(amount)) return []
   const calculation = parseCalculation(text)!
   const { corrected, waived = 0n } = calculation
+  const isUnknown = earned.result === null
+  if (isUnknown ? !corrected : earned.result.amount === BigInt(amount)) return []
+  const changed = isUnknown ? 'The amount was set by hand' : 'It was changed by hand'
   const worth = `worth ${amountText(amount, { decimals, currency })} now.`
   if (!corrected || compared(corrected.left, coveredOf(calculation)) === 0) {
-    return [`It was changed by hand afterwards, and is ${worth}`]
+    return [`${changed}${isUnknown ? '' : ' afterwards'}, and is ${worth}`]
   }
   const since = `with the refunds and disputes since, it is ${worth}`
   // What was set includes the refunds that stood beside it then, which may be others now.
-  if (children.length > 0 || waived !== 0n) return [`It was changed by hand; ${since}`]
-  return [`It was changed by hand to ${amountText(corrected.amount, { decimals, currency })}; ${since}`]
+  if (children.length > 0 || waived !== 0n) return [`${changed}; ${since}`]
+  return [`${changed} to ${amountText(corrected.amount, { decimals, currency })}; ${since}`]
 }
 
 function standing(row: Referral): string[] {

@@ -19,7 +19,10 @@ const MOST_NAMED = 50
 
 /** 'There was a refund of 20.00 USD on 2026-01-05 (conversion 7).' */
 export function sentencesOfTakings(takings: readonly ReportedTaking[]): string[] {
+  // Some shops report with each change of an order that nothing of it is disputed.
+  const isDisputed = takings.some(({ kind, amount }) => kind === 'dispute' && amount > 0)
   return takings
+    .filter(taking => isDisputed || taking.kind !== 'dispute' || !isTotal(taking))
     .slice(0, MOST_NAMED)
     .map(taking => `There ${isTotal(taking) ? 'were' : 'was'} ${takingText(taking)}.`)
 }
