@@ -1,5 +1,5 @@
 /**
- * Parses named parameters in all their notations: `a=1`, `a[]=1&a[]=2`, `a=1&a=2`, `date[start]=…`. The same nesting
+ * Parses named parameters in all their notations: `a=1`, `a[]=1&a[]=2`, `a=1&a=2`, `date[start]=…`, `a[0][b]=…`. The same nesting
  * serves query strings, form-urlencoded bodies and multipart bodies.
  */
 import { isUtf8 } from 'node:buffer'
@@ -207,6 +207,7 @@ function nest(entries: [name: string, value: unknown][]): Parameters {
     throw invalidArguments({ body: `must have at most ${MAX_PARAMETERS} parameters.` })
   }
   const root: Parameters = Object.create(null)
+  let hasIndexes = false
   for (const [name, value] of entries) {
     const { path, isItem } = pathOf(name)
     let parent = root
@@ -217,8 +218,21 @@ function nest(entries: [name: string, value: unknown][]): Parameters {
       parent = next
     }
     add(parent, path.at(-1)!, value, isItem)
+    hasIndexes ||= path.length > 2 && path.slice(1, -1).some(isIndex)
   }
-  return root
+  return hasIndexes ? withLists(root) : root
+}
+
+const isIndex = (step: string) => /^\d+$/.test(step)
+
+/** 'products[0][name]', as PHP writes lists of objects: what has indexes alone is a list, in the order of these. */
+function withLists(value: Parameters): Parameters {
+  for (const [name, child] of Object.entries(value)) {
+    if (!isObject(child)) continue
+    const inner = withLists(child)
+    value[name] = Object.keys(inner).every(isIndex) ? Object.values(inner) : inner
+  }
+  return value
 }
 
 /** 'date[start]' is the path date, start; 'a[]' and 'a[0]' are items of a, since items arrive in order. */

@@ -59,7 +59,7 @@ function sendAnswer(
   if (typeof body === 'string') {
     if (body.length > UNREAD_LENGTH) limitStall(request, sending)
     reply.send(body)
-  } else if (request.method === 'HEAD') reply.send('')
+  } else if (request.method === 'HEAD') reply.send(Readable.from([]))
   else reply.send(piecesOf(request, body, sending))
 }
 

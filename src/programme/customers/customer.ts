@@ -2,7 +2,9 @@
 import { isIP } from 'node:net'
 import { Type } from 'typebox'
 import { withoutHost } from '../../base/network.ts'
-import { email, line } from '../../base/schemas.ts'
+import { email, line, listOf } from '../../base/schemas.ts'
+import { foldCase } from '../../base/text.ts'
+import { filter, sql } from '../../records/field.ts'
 import { kind, type TableOf } from '../../records/kind.ts'
 import { dated, link, text, words } from '../../records/kinds-of-field.ts'
 
@@ -37,6 +39,14 @@ const fields = {
     folded: true,
     create: email('E-mail address; no two customers have the same, in any case of letters.'),
     edit: Type.Optional(email('New e-mail address.')),
+    filter: filter(listOf(line(254), 'Only those with one of these addresses, in any case of letters.'))({
+      keep: (addresses: readonly string[]) => addresses.map(foldCase).filter(address => address !== ''),
+      where: (_column, keys: readonly string[]) => [
+        keys.length === 0
+          ? sql<boolean>`1 = 0`
+          : sql<boolean>`(customers.email_key IN (${sql.join(keys)}) AND customers.email_key <> '')`,
+      ],
+    }),
     sample: ({ random }: { random: () => number }) =>
       `customer.${random().toString(36).slice(2)}@example.com`,
   },

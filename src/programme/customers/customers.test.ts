@@ -119,4 +119,18 @@ describeService('customers', service => {
     )
     assert.equal((await runCommand(['audit', 'verify', '--database', service().databaseUrl])).code, 0)
   })
+
+  test('200 - those with an address, in any case of letters, and nobody for one that nobody has', async () => {
+    const { body: made } = await service().post('/customers', { email: 'By.Address@example.com' })
+    const found = async (query: string) => {
+      const { status, body } = await service().get(`/customers?fields=ids&${query}`)
+      assert.equal(status, 200, JSON.stringify(body))
+      return body
+    }
+    assert.deepEqual(await found('email=by.address@EXAMPLE.com'), [made.customer_id ?? made.id])
+    assert.deepEqual(await found('email=nobody@example.com'), [])
+    assert.deepEqual(await found('email[]=nobody@example.com&email[]=by.address@example.com'), [
+      made.customer_id ?? made.id,
+    ])
+  })
 })

@@ -1,6 +1,6 @@
 /** The kind payout: its fields, and the index from referrals to payouts. */
 import { type Static, Type } from 'typebox'
-import { choice, identifier, identifiers, line, listOf, paragraphs } from '../../base/schemas.ts'
+import { choice, identifier, identifiers, line, listOf, money, paragraphs } from '../../base/schemas.ts'
 import { filter, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
@@ -92,7 +92,14 @@ const fields = {
     keep: (ids: readonly number[]) => [...new Set(ids)].join(','),
     sample: () => '',
   },
-  amount: amount('Amount, in the currency of the settings.'),
+  amount: {
+    ...amount('Amount, in the currency of the settings.'),
+    create: Type.Optional(
+      money(
+        'Amount, at most with the decimals of the currency; when omitted, what the known referrals come to.',
+      ),
+    ),
+  },
   payout_method: text(100, 'Names the payout method.', neither),
   status: { ...status(['paid', 'failed'], 'paid'), filters: { failure } },
   date: dated('created_at', 'When it was paid'),

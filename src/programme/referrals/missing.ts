@@ -10,7 +10,8 @@ import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
 /** The referral that is edited. If its affiliate was deleted, it stays theirs. */
-export type Before = Pick<Referral, 'affiliate_id' | 'amount' | 'status' | 'type'> & Partial<Links>
+export type Before = Pick<Referral, 'affiliate_id' | 'amount' | 'status' | 'type'> &
+  Partial<Links & Pick<Referral, 'id'>>
 
 /** What the arguments name and does not exist. */
 export async function missingIn(db: Db, args: Partial<CreateArguments>, before?: Before): Promise<Problems> {
@@ -36,7 +37,11 @@ async function canWriteOff(db: Db, affiliateId: number, type: Referral['type']):
 type Links = Pick<Referral, 'visit_id' | 'customer_id' | 'parent_id'>
 
 /** Visits are stored for a limited time and customers may be deleted: an identifier that once existed may be named. */
-async function problemsOfLinks(db: Db, args: Partial<Links>, before: Partial<Links> = {}): Promise<Problems> {
+async function problemsOfLinks(
+  db: Db,
+  args: Partial<Links>,
+  before: Partial<Links & Pick<Referral, 'id'>> = {},
+): Promise<Problems> {
   const targets = {
     visit_id: [visits.reaches, 'visit'],
     customer_id: [customers.reaches, 'customer'],
@@ -52,5 +57,22 @@ async function problemsOfLinks(db: Db, args: Partial<Links>, before: Partial<Lin
       return (await isThere(db, args[name]!)) ? {} : { [name]: problem }
     }),
   )
-  return Object.assign({}, ...problems)
+  const isUnderItself =
+    args.parent_id && before.id !== undefined && (await isUnder(db, args.parent_id, before.id))
+  return Object.assign(
+    isUnderItself ? { parent_id: 'must be neither the referral itself nor one below it.' } : {},
+    ...problems,
+  )
+}
+
+/** Far more than a refund of a refund. */
+const MOST_PARENTS = 100
+
+/** Whether a referral is another one, or below it. */
+async function isUnder(db: Db, id: number, above: number): Promise<boolean> {
+  for (let [at, steps] = [id, 0]; at !== 0 && steps < MOST_PARENTS; steps += 1) {
+    if (at === above) return true
+    at = (await store.referrals.find(db, at))?.parent_id ?? 0
+  }
+  return false
 }

@@ -128,7 +128,7 @@ const fields = {
     wire: Type.String({
       description: 'What the affiliate earns, with the decimals of the currency: "10.00".',
     }),
-    create: Type.Optional(Type.Number({ ...money, default: 0 })),
+    create: Type.Optional(money),
     edit: Type.Optional(money),
     show: (stored: number, { decimals }: Settings) => decimalText(stored, decimals),
     json: (stored: number, { decimals }: Settings) => `"${decimalText(stored, decimals)}"`,

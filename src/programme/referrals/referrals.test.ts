@@ -31,6 +31,39 @@ describeService('referrals: create', service => {
   })
   const create = (args: object) => service().post('/referrals', { affiliate_id: affiliate.id, ...args })
 
+  test('201 - products as PHP writes them in a form or a query', async () => {
+    const products = [
+      { name: 'mug', price: '5' },
+      { name: 'cup', price: '7', sizes: ['s', 'l'] },
+    ]
+    const sent = new URLSearchParams({ affiliate_id: String(affiliate.id), amount: '1' })
+    for (const [place, { name, price, sizes = [] }] of products.entries()) {
+      sent.set(`products[${place}][name]`, name)
+      sent.set(`products[${place}][price]`, price)
+      for (const [index, size] of sizes.entries()) sent.set(`products[${place}][sizes][${index}]`, size)
+    }
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    for (const reply of [
+      await service().post('/referrals', String(sent), { headers: form }),
+      await service().post(`/referrals?${sent}`),
+    ]) {
+      assert.equal(reply.status, 201, JSON.stringify(reply.body))
+      assert.deepEqual(reply.body.products, products)
+    }
+  })
+
+  test('400 - a parent that is the referral itself, or below it', async () => {
+    const [above, below] = [(await create({})).body.referral_id, (await create({})).body.referral_id]
+    assert.equal((await service().patch(`/referrals/${below}`, { parent_id: above })).status, 200)
+    for (const parent_id of [above, below]) {
+      const reply = await service().patch(`/referrals/${above}`, { parent_id })
+      assertFailure(reply, 400, 'rest_invalid_param')
+      assert.match(reply.body.data.params.parent_id, /neither the referral itself nor one below it/)
+    }
+    assert.equal((await service().patch(`/referrals/${below}`, { parent_id: 0 })).status, 200)
+    assert.equal((await service().patch(`/referrals/${above}`, { parent_id: below })).status, 200)
+  })
+
   test('201 - with all that can be sent', async () => {
     const { body: parent } = await create({})
     const reply = await create({
