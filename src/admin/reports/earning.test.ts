@@ -194,6 +194,11 @@ describeService('reports: earning', service => {
     ])
     assert.deepEqual([await reports(), await figures()], before)
     assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+    // One that is recorded afterwards, with a date before those that are kept.
+    const late = { affiliate_id: affiliates[0], date: `${dayAgo(40)} 00:00:00` }
+    const { body: visit } = await service().post('/visits', late)
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+    await service().delete(`/visits/${visit.visit_id}`)
     await admin.patch('/settings', { visit_days: 90 })
   })
 

@@ -46,20 +46,20 @@ export async function checkDatabase(
     progress(table.name)
     const { count, wrong } = await staleKeys(reader, table)
     checked[table.name] = count
-    problems.push(...listed(wrong, table.name))
+    problems.push(...listed(wrong))
   }
   progress('search')
-  problems.push(...listed(await missedBySearch(database), 'search'))
+  problems.push(...listed(await missedBySearch(database)))
   progress('counts')
   problems.push(...(await found(wrongCounts(database), 'record_counts')))
   const checks = features.flatMap(({ kind, checks }) => checks.map(check => ({ check, of: kind.table.name })))
-  for (const { check, of } of checks) problems.push(...listed(await found(check(reader), of), of))
+  for (const { check, of } of checks) problems.push(...listed(await found(check(reader), of)))
   progress('log and records')
   const settings = await loadSettings(reader)
   for await (const problem of settingsUnlike(reader, settings, defaults)) problems.push(problem)
   for (const trail of trailsOf(features)) {
     const { name } = trail.table
-    problems.push(...listed(await found(differencesFromLog(reader, trail, settings), name), name))
+    problems.push(...listed(await found(differencesFromLog(reader, trail, settings), name)))
     checked[trail.table.name] ??= await countRows(reader, trail.table)
   }
   for (const id of await store.unerased(reader)) {
@@ -96,11 +96,12 @@ async function found(problems: AsyncIterable<string>, of: string): Promise<strin
   return all
 }
 
-function listed(findings: readonly string[], what: string): string[] {
+function listed(findings: readonly string[]): string[] {
   const unlisted = findings.length - NAMED
-  return unlisted > 0
-    ? [...findings.slice(0, NAMED), `${what}: ${unlisted} more rows are wrong.`]
-    : [...findings]
+  if (unlisted <= 0) return [...findings]
+  // Each begins with the table that it is about.
+  const [table] = findings[NAMED]!.split(/[ :]/, 1)
+  return [...findings.slice(0, NAMED), `${table}: ${unlisted} more rows are wrong.`]
 }
 
 /**

@@ -231,6 +231,9 @@ describeService('credit that waits for its sale', service => {
       await report({ ...sale, reference: 'pi', references: ['o'], customer })
       const { body } = await service().get(`/conversions/${conversion.conversion_id}`)
       assert.equal(body.affiliate_id, credited, email)
+      const story = await service().get(`/conversions/${conversion.conversion_id}/explanation`)
+      const sentence = `Affiliate ${credited} was credited later, because the customer belongs to them by now.`
+      assert.equal(story.body.sentences.includes(sentence), credited !== 0, story.body.sentences)
     }
   })
 

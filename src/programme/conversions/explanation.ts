@@ -48,19 +48,28 @@ export function explain(
     sentences: [
       // Of two clicks there may be the same to say.
       ...new Set(candidates.map(sentenceOf)),
-      ...(isEarning(conversion.kind) ? sentencesOfCredit(conversion, candidates) : []),
+      ...(isEarning(conversion.kind) ? sentencesOfCredit(conversion, candidates, payment) : []),
       ...sentencesOfPayment(conversion, sale, payment),
       ...referrals.map(row => sentenceOfReferral(row, settings)),
     ],
   }
 }
 
-function sentencesOfCredit({ affiliate_id }: Conversion, candidates: readonly Candidate[]): string[] {
+function sentencesOfCredit(
+  { affiliate_id, customer_id }: Conversion,
+  candidates: readonly Candidate[],
+  payment: readonly Conversion[],
+): string[] {
   const wasCredited = candidates.some(({ reason }) => reason === '')
+  const isNamed = payment.some(one => one.kind === 'attribution' && one.affiliate_id === affiliate_id)
+  // By another payment of the customer: nothing that was reported of this one names the affiliate.
+  const because = isNamed || customer_id === 0 ? '' : ', because the customer belongs to them by now'
   return [
     ...(candidates.length === 0 ? ['Nothing that was sent names an affiliate.'] : []),
     ...(affiliate_id === 0 ? ['Nobody is credited, so nothing is earned by it.'] : []),
-    ...(affiliate_id !== 0 && !wasCredited ? [`Affiliate ${affiliate_id} was credited later.`] : []),
+    ...(affiliate_id !== 0 && !wasCredited
+      ? [`Affiliate ${affiliate_id} was credited later${because}.`]
+      : []),
   ]
 }
 

@@ -1,10 +1,10 @@
 /** Checks that balances, figures, referrals and payouts agree. Each statement sees one moment, even while others write. */
 import { decimalText } from '../../../base/money.ts'
-import { DAY_SECONDS, formatTime } from '../../../base/time.ts'
+import { DAY_SECONDS, dayOf, formatTime, now } from '../../../base/time.ts'
 import type { Check } from '../../../records/feature.ts'
 import { loadSettings } from '../../../settings/rules.ts'
 import type { Db } from '../../../storage/database.ts'
-import { affiliatesAfter, type Comparison, comparisons, differences, halfPaid } from './store.ts'
+import { affiliatesAfter, type Comparison, comparisons, differences, halfPaid, visitDays } from './store.ts'
 
 const AFFILIATES_AT_ONCE = 1000
 
@@ -36,7 +36,8 @@ async function* checkFigures(db: Db): AsyncGenerator<string> {
 }
 
 async function* checkDays(db: Db): AsyncGenerator<string> {
-  yield* compare(db, comparisons.days, figure => {
+  const { tracking } = await loadSettings(db)
+  yield* compare(db, visitDays(dayOf(now()) - tracking.visitDays), figure => {
     const [day = '', count = '', ...campaign] = figure.split(' ')
     const date = formatTime(Number(day) * DAY_SECONDS).slice(0, 10)
     return [`${count} of ${date} and campaign '${campaign.join(' ')}'`, 'the visits']

@@ -28,10 +28,6 @@ const existsInAffiliates = sql`EXISTS (SELECT 1 FROM affiliates WHERE affiliates
 /** As an expression, so that each range of affiliates is read by their index, and not all that have the status. */
 const status = sql`(status || '')`
 
-/** The day of the oldest visit. */
-const firstDay = sql`(SELECT ${dayIn(sql`min(created_at)`)} FROM visits)`
-const isLater = sql`created_at >= (${firstDay} + 1) * ${sql.lit(DAY_SECONDS)}`
-
 const volume = partsIn(sql`volume`)
 /** Sales that were posted together have been added up before they were parted. */
 const summedVolume = carried({ parts: sql.ref('volume_parts'), rest: sql.ref('volume_rest') })
@@ -73,30 +69,6 @@ export const comparisons = {
       UNION ALL SELECT affiliate_id, 'referrals', 1 FROM referrals
         WHERE ${status} IN ('unpaid', 'paid') AND ${isForSale} AND ${range} AND ${existsInAffiliates}`,
   },
-  /** Days that may have visits no longer stored are left out. A figure is the day, what is counted, and the campaign. */
-  days: {
-    table: 'visit_days',
-    isOfCounts: true,
-    stated: range => {
-      const days = (count: string) => sql`
-        SELECT affiliate_id, day || ${sql.lit(` ${count} `)} || campaign AS figure, ${sql.ref(count)} AS amount
-        FROM visit_days WHERE day > ${firstDay} AND ${range}`
-      return sql.join(['visits', 'unique_visits', 'converted'].map(days), sql` UNION ALL `)
-    },
-    derived: range => {
-      const days = (count: string, counted: RawBuilder<unknown>) => sql`
-        SELECT affiliate_id, (${dayIn(sql`created_at`)}) || ${sql.lit(` ${count} `)} || campaign AS figure, 1 AS amount
-        FROM visits WHERE ${counted} AND ${isLater} AND ${range}`
-      return sql.join(
-        [
-          days('visits', sql`1 = 1`),
-          days('unique_visits', sql`repeated = 0`),
-          days('converted', sql`referral_id <> 0`),
-        ],
-        sql` UNION ALL `,
-      )
-    },
-  },
   /** A sale belongs to the last existing month at its time, so a sale of a missing month shows in another. */
   months: {
     table: 'sales_months',
@@ -121,6 +93,41 @@ export const comparisons = {
       UNION ALL SELECT affiliate_id, month || ' volume_rest', ${summedVolume.rest} FROM sold`,
   },
 } as const satisfies Record<string, Comparison>
+
+/** The day of the oldest visit. */
+const oldestDay = sql`(SELECT ${dayIn(sql`min(created_at)`)} FROM visits)`
+
+/**
+ * Days that may have visits no longer stored are left out. A figure is the day, what is counted, and the campaign.
+ * @param kept the first day whose visits are to be there: one that is recorded later may have an older date
+ */
+export function visitDays(kept: number): Comparison {
+  const isLater = sql`created_at >= (${oldestDay} + 1) * ${sql.lit(DAY_SECONDS)}
+    AND created_at >= ${sql.lit(kept * DAY_SECONDS)}`
+  return {
+    table: 'visit_days',
+    isOfCounts: true,
+    stated: range => {
+      const days = (count: string) => sql`
+        SELECT affiliate_id, day || ${sql.lit(` ${count} `)} || campaign AS figure, ${sql.ref(count)} AS amount
+        FROM visit_days WHERE day > ${oldestDay} AND day >= ${sql.lit(kept)} AND ${range}`
+      return sql.join(['visits', 'unique_visits', 'converted'].map(days), sql` UNION ALL `)
+    },
+    derived: range => {
+      const days = (count: string, counted: RawBuilder<unknown>) => sql`
+        SELECT affiliate_id, (${dayIn(sql`created_at`)}) || ${sql.lit(` ${count} `)} || campaign AS figure, 1 AS amount
+        FROM visits WHERE ${counted} AND ${isLater} AND ${range}`
+      return sql.join(
+        [
+          days('visits', sql`1 = 1`),
+          days('unique_visits', sql`repeated = 0`),
+          days('converted', sql`referral_id <> 0`),
+        ],
+        sql` UNION ALL `,
+      )
+    },
+  }
+}
 
 interface Difference {
   readonly affiliate_id: number
