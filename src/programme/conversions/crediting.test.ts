@@ -233,7 +233,7 @@ describeService('credit that waits for its sale', service => {
       assert.equal(body.affiliate_id, credited, email)
       const story = await service().get(`/conversions/${conversion.conversion_id}/explanation`)
       const sentence = `Affiliate ${credited} was credited later, because the customer belongs to them by now.`
-      assert.equal(story.body.sentences.includes(sentence), credited !== 0, story.body.sentences)
+      assert.equal(story.body.sentences.includes(sentence), credited !== 0, story.body.sentences.join(' '))
     }
   })
 

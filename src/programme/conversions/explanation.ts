@@ -56,14 +56,14 @@ export function explain(
 }
 
 function sentencesOfCredit(
-  { affiliate_id, customer_id }: Conversion,
+  { affiliate_id }: Conversion,
   candidates: readonly Candidate[],
   payment: readonly Conversion[],
 ): string[] {
   const wasCredited = candidates.some(({ reason }) => reason === '')
-  const isNamed = payment.some(one => one.kind === 'attribution' && one.affiliate_id === affiliate_id)
-  // By another payment of the customer: nothing that was reported of this one names the affiliate.
-  const because = isNamed || customer_id === 0 ? '' : ', because the customer belongs to them by now'
+  const later = payment.filter(one => one.kind === 'attribution' && one.affiliate_id === affiliate_id)
+  const isCustomers = later.flatMap(candidatesOf).some(({ by, reason }) => by === 'customer' && reason === '')
+  const because = isCustomers ? ', because the customer belongs to them by now' : ''
   return [
     ...(candidates.length === 0 ? ['Nothing that was sent names an affiliate.'] : []),
     ...(affiliate_id === 0 ? ['Nobody is credited, so nothing is earned by it.'] : []),
