@@ -11,7 +11,7 @@ import * as store from './store.ts'
 
 /** The referral that is edited. If its affiliate was deleted, it stays theirs. */
 export type Before = Pick<Referral, 'affiliate_id' | 'amount' | 'status' | 'type'> &
-  Partial<Links & Pick<Referral, 'id'>>
+  Partial<Links & Pick<Referral, 'id' | 'conversion_id'>>
 
 /** What the arguments name and does not exist. */
 export async function missingIn(db: Db, args: Partial<CreateArguments>, before?: Before): Promise<Problems> {
@@ -40,7 +40,7 @@ type Links = Pick<Referral, 'visit_id' | 'customer_id' | 'parent_id'>
 async function problemsOfLinks(
   db: Db,
   args: Partial<Links>,
-  before: Partial<Links & Pick<Referral, 'id'>> = {},
+  before: Partial<Links & Pick<Referral, 'id' | 'conversion_id'>> = {},
 ): Promise<Problems> {
   const targets = {
     visit_id: [visits.reaches, 'visit'],
@@ -57,8 +57,12 @@ async function problemsOfLinks(
       return (await isThere(db, args[name]!)) ? {} : { [name]: problem }
     }),
   )
+  // That of a referral of a conversion cannot change at all.
   const isUnderItself =
-    args.parent_id && before.id !== undefined && (await isUnder(db, args.parent_id, before.id))
+    args.parent_id &&
+    before.id !== undefined &&
+    !before.conversion_id &&
+    (await isUnder(db, args.parent_id, before.id))
   return Object.assign(
     isUnderItself ? { parent_id: 'must be neither the referral itself nor one below it.' } : {},
     ...problems,
