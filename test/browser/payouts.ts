@@ -401,6 +401,25 @@ export function payoutScenarios(world: () => World): void {
       )
     })
 
+    test('a link that is followed before a filter applies - is not undone by it', async () => {
+      await world().work('/payouts', async page => {
+        const first = page
+          .locator('tbody')
+          .getByRole('link', { name: /^#\d+$/ })
+          .first()
+        await first.waitFor()
+        await page.getByLabel('Method').pressSequentially('pay')
+        await first.click()
+        const form = page.getByRole('heading', { level: 1, name: /^Payout \d+/ })
+        await form.waitFor()
+        // Longer than filters wait for the next letter.
+        await page.waitForTimeout(1500)
+        assert.ok(await form.isVisible(), page.url())
+        await page.goBack()
+        await page.getByRole('heading', { level: 1, name: 'Payouts' }).waitFor()
+      })
+    })
+
     test('filters, totals, sort and CSV - agree with the API', async () => {
       const affiliate = await newAffiliate('filtered')
       for (const [amount, status, payout_method] of [

@@ -76,14 +76,19 @@ async function waive(tx: WriteTx, before: Referral, after: Referral | undefined)
   const calculation = own && parseCalculation(own.calculation)
   if (!calculation) return
   const waived = (calculation.waived ?? 0n) + BigInt(difference)
-  await store.keepCalculation(tx, own.id, calculationText({ ...calculation, waived }))
+  await keep(tx, own, { ...calculation, waived })
+}
+
+async function keep(tx: WriteTx, before: Referral, calculation: Calculation): Promise<Referral> {
+  const after = { ...before, calculation: calculationText(calculation) }
+  await store.keepCalculation(tx, before.id, after.calculation)
+  await addSales(tx, [{ before, after }])
+  return after
 }
 
 /** Stores what a calculation stands for from now on, where the amount stays: of a draft, or of what rounds alike. */
 export async function coverAnew(tx: WriteTx, before: Referral, calculation: Calculation): Promise<Referral> {
-  const after = { ...before, calculation: calculationText(calculation) }
-  await store.keepCalculation(tx, before.id, after.calculation)
-  await addSales(tx, [{ before, after }])
+  const after = await keep(tx, before, calculation)
   tx.log('referral.edit', before.id, { before: shareOf(before), after: shareOf(after) })
   return after
 }

@@ -72,8 +72,8 @@ const become = (status: Status) => (context: RequestContext, referral_id: number
 
 /** What was paid by hand would be owed once more: that is decided one by one. */
 async function approve(context: RequestContext, referral_id: number, reason: object) {
-  const { status } = await rules.get(context, referral_id)
-  if (status === 'paid') {
+  const { status, payout_id } = await rules.get(context, referral_id)
+  if (status === 'paid' && payout_id === 0) {
     throw new Failure('referral_conflict', {
       message: 'A referral that is paid is not approved: edit its status if it was not.',
       data: { from: status, to: 'unpaid' },

@@ -2,7 +2,14 @@
 import FilterIcon from '@mui/icons-material/FilterList'
 import { Badge, Box, Button, Card, Collapse, Stack, useMediaQuery } from '@mui/material'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { FilterLiveForm, Pagination, RecordContextProvider, TextInput, useListContext } from 'react-admin'
+import {
+  FilterLiveForm,
+  ListContextProvider,
+  Pagination,
+  RecordContextProvider,
+  TextInput,
+  useListContext,
+} from 'react-admin'
 import { useSearchParams } from 'react-router-dom'
 import { envelopeOf } from '../api.ts'
 import { ChoiceBar, useChoiceEndsWithFilter } from './choose.tsx'
@@ -12,7 +19,13 @@ import type { Theme } from './visually.ts'
 
 /** List filters. Each applies as the user types (debounced). On narrow screens they fold behind a button. */
 export function Filters({ search, children }: { search?: ReactNode; children: ReactNode }) {
-  const { filterValues, setFilters } = useListContext()
+  const context = useListContext()
+  const { filterValues, setFilters } = context
+  const list = useRef(window.location.pathname)
+  // Whoever has followed a link since is not brought back by a filter that applies late.
+  const setHere: typeof setFilters = (...filters) => {
+    if (window.location.pathname === list.current) setFilters(...filters)
+  }
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('sm'))
   const [open, setOpen] = useState(false)
   const active = Object.entries(filterValues).filter(([name, value]) => name !== 'search' && value).length
@@ -25,41 +38,43 @@ export function Filters({ search, children }: { search?: ReactNode; children: Re
     <Box role="search" sx={{ mb: 2 }}>
       {/* Below a record's page: its values are none of the filters'. */}
       <RecordContextProvider value={undefined}>
-        <FilterLiveForm>
-          <Stack
-            direction="row"
-            sx={{ columnGap: 1.25, rowGap: 1.75, flexWrap: 'wrap', alignItems: 'flex-start' }}
-          >
-            {search && <Box sx={{ flex: { xs: '1 1 150px', sm: '0 1 280px' } }}>{search}</Box>}
-            {wide ? (
-              <>
-                {children}
-                {reset}
-              </>
-            ) : (
-              <Button
-                startIcon={
-                  <Badge badgeContent={active} color="primary">
-                    <FilterIcon />
-                  </Badge>
-                }
-                aria-expanded={open}
-                onClick={() => setOpen(!open)}
-                sx={{ height: 38 }}
-              >
-                Filters
-              </Button>
+        <ListContextProvider value={{ ...context, setFilters: setHere }}>
+          <FilterLiveForm>
+            <Stack
+              direction="row"
+              sx={{ columnGap: 1.25, rowGap: 1.75, flexWrap: 'wrap', alignItems: 'flex-start' }}
+            >
+              {search && <Box sx={{ flex: { xs: '1 1 150px', sm: '0 1 280px' } }}>{search}</Box>}
+              {wide ? (
+                <>
+                  {children}
+                  {reset}
+                </>
+              ) : (
+                <Button
+                  startIcon={
+                    <Badge badgeContent={active} color="primary">
+                      <FilterIcon />
+                    </Badge>
+                  }
+                  aria-expanded={open}
+                  onClick={() => setOpen(!open)}
+                  sx={{ height: 38 }}
+                >
+                  Filters
+                </Button>
+              )}
+            </Stack>
+            {!wide && (
+              <Collapse in={open} unmountOnExit>
+                <Stack sx={{ gap: 1.5, pt: 1.5 }}>
+                  {children}
+                  {reset}
+                </Stack>
+              </Collapse>
             )}
-          </Stack>
-          {!wide && (
-            <Collapse in={open} unmountOnExit>
-              <Stack sx={{ gap: 1.5, pt: 1.5 }}>
-                {children}
-                {reset}
-              </Stack>
-            </Collapse>
-          )}
-        </FilterLiveForm>
+          </FilterLiveForm>
+        </ListContextProvider>
       </RecordContextProvider>
     </Box>
   )
