@@ -70,12 +70,9 @@ export function Files({ run }: { run: Run }) {
 const isSame = (one: RunFile, other: RunFile) => one.format === other.format && one.part === other.part
 
 function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownload: () => void }) {
-  const step = useStep(run)
-  const [asking, setAsking] = useState(false)
   const { format, part, parts, payees, erased, downloaded, handed_over } = file
   const name = parts > 1 ? `${methodName(format)}, ${part} of ${parts}` : methodName(format)
   const isPaidBy = format === run.method
-  const path = `payout-runs/${run.id}/files/${format}`
   return (
     <TableRow>
       <TableCell>
@@ -97,37 +94,46 @@ function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownloa
       <TableCell sx={wide}>{downloaded ? time(downloaded) : '–'}</TableCell>
       <TableCell>{handed_over ? time(handed_over) : '–'}</TableCell>
       <TableCell sx={{ whiteSpace: { sm: 'nowrap' }, textAlign: 'right' }}>
-        {payees > 0 && (
-          <Allowed to="payout-runs.edit">
+        <Allowed to="payout-runs.edit">
+          {payees > 0 && (
             <ExportLink
-              href={`${API}/${path}?part=${part}`}
+              href={`${API}/payout-runs/${run.id}/files/${format}?part=${part}`}
               label="Download"
               aria-label={`Download ${name}`}
               onDownload={onDownload}
             />
-          </Allowed>
-        )}
-        <Allowed to="payout-runs.edit">
-          {isPaidBy && payees > 0 && !handed_over && run.status !== 'closed' && (
-            <Button onClick={() => setAsking(true)} aria-label={`Handed over: ${name}`}>
-              Handed over
-            </Button>
           )}
-          <Confirm
-            open={asking}
-            title={`Was this file handed over: ${name}?`}
-            action="It was handed over"
-            danger={false}
-            onConfirm={() => step(`/files/${format}`, { part }, 'File handed over')}
-            onClose={() => setAsking(false)}
-          >
-            <Typography>
-              {run.status === 'approved' && 'From now on the run cannot be cancelled. '}
-              Record what becomes of each payment once it is known.
-            </Typography>
-          </Confirm>
+          {isPaidBy && payees > 0 && !handed_over && run.status !== 'closed' && (
+            <HandOver run={run} file={file} name={name} />
+          )}
         </Allowed>
       </TableCell>
     </TableRow>
+  )
+}
+
+/** The button goes with what it has recorded. */
+function HandOver({ run, file: { format, part }, name }: { run: Run; file: RunFile; name: string }) {
+  const step = useStep(run)
+  const [asking, setAsking] = useState(false)
+  return (
+    <>
+      <Button onClick={() => setAsking(true)} aria-label={`Handed over: ${name}`}>
+        Handed over
+      </Button>
+      <Confirm
+        open={asking}
+        title={`Was this file handed over: ${name}?`}
+        action="It was handed over"
+        danger={false}
+        onConfirm={() => step(`/files/${format}`, { part }, 'File handed over')}
+        onClose={() => setAsking(false)}
+      >
+        <Typography>
+          {run.status === 'approved' && 'From now on the run cannot be cancelled. '}
+          Record what becomes of each payment once it is known.
+        </Typography>
+      </Confirm>
+    </>
   )
 }

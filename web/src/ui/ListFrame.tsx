@@ -17,15 +17,20 @@ import { useRememberedList } from './lists.ts'
 import { Empty, Problem } from './Page.tsx'
 import type { Theme } from './visually.ts'
 
+/** The list; whoever has followed a link from it is not brought back by a filter that applies late. */
+function useFiltersHere() {
+  const context = useListContext()
+  const list = useRef(window.location.pathname)
+  const setFilters: typeof context.setFilters = (...filters) => {
+    if (window.location.pathname === list.current) context.setFilters(...filters)
+  }
+  return { ...context, setFilters }
+}
+
 /** List filters. Each applies as the user types (debounced). On narrow screens they fold behind a button. */
 export function Filters({ search, children }: { search?: ReactNode; children: ReactNode }) {
-  const context = useListContext()
+  const context = useFiltersHere()
   const { filterValues, setFilters } = context
-  const list = useRef(window.location.pathname)
-  // Whoever has followed a link since is not brought back by a filter that applies late.
-  const setHere: typeof setFilters = (...filters) => {
-    if (window.location.pathname === list.current) setFilters(...filters)
-  }
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('sm'))
   const [open, setOpen] = useState(false)
   const active = Object.entries(filterValues).filter(([name, value]) => name !== 'search' && value).length
@@ -38,7 +43,7 @@ export function Filters({ search, children }: { search?: ReactNode; children: Re
     <Box role="search" sx={{ mb: 2 }}>
       {/* Below a record's page: its values are none of the filters'. */}
       <RecordContextProvider value={undefined}>
-        <ListContextProvider value={{ ...context, setFilters: setHere }}>
+        <ListContextProvider value={context}>
           <FilterLiveForm>
             <Stack
               direction="row"
