@@ -305,8 +305,10 @@ function amountProblem(
   if (text === '') return NO_AMOUNT
   if (text.includes(',')) return 'Enter the amount without commas, and with a point before the decimals.'
   if (/[^\d.-]/.test(text)) return 'Enter digits alone, without blanks, signs or letters.'
-  if (!/^\d+(\.\d+)?$/.test(text)) return 'Enter a number that is not negative.'
+  if (text.includes('-')) return 'Enter a number that is not negative.'
+  if (!/^\d+(\.\d+)?$/.test(text)) return 'Enter one point at most, with digits before and after it.'
   if ((text.split('.')[1]?.length ?? 0) > decimals) {
+    if (/^\d{1,3}\.\d{3}$/.test(text)) return 'Enter thousands without a point.'
     return decimals === 0 ? `${currency} has no decimals.` : `${currency} has at most ${decimals} decimals.`
   }
   return undefined
