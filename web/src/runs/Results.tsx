@@ -141,10 +141,11 @@ function useResults(run: Run, format: string) {
     if (file) await look({ name: file.name, content: await file.text() })
   }
   const record = async () => {
+    const own = latest.current
     const recorded = chosen && (await send(chosen, false))
     if (!recorded) return
-    // What nothing was recorded of stays on the page.
-    await look(recorded.conflicts.length > 0 ? chosen : undefined)
+    // What nothing was recorded of stays on the page, and so does what was chosen meanwhile.
+    if (own === latest.current) await look(recorded.conflicts.length > 0 ? chosen : undefined)
     notify(summaryOf(recorded), { type: 'success' })
     refresh()
     await queryClient.invalidateQueries()
