@@ -136,6 +136,27 @@ describeService('customers who are named by many reports at once', service => {
     assert.equal((await service().get(`/customers/${email}`)).status, 404)
   })
 
+  test('the name of a customer who was deleted is of the next one, also when several come at once', async () => {
+    const sell = (reference: string, customer: object) =>
+      service().post('/conversions', { kind: 'lead', context: 'S', reference, customer })
+    const { body } = await sell('e 1', { id: 'E1' })
+    assert.equal((await service().delete(`/customers/${body.conversion.customer_id}`)).status, 200)
+    const answers = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, number) => sell(`e late ${number}`, { id: 'E1' })),
+    )
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
+    const ids = new Set(answers.map(answer => answer.body.conversion.customer_id))
+    assert.equal(ids.size, 1)
+    assert.ok(!ids.has(body.conversion.customer_id))
+    // One who is known by the address takes the name over.
+    const { body: addressed } = await sell('e address', { email: 'e1@example.com' })
+    await service().delete(`/customers/${[...ids][0]}`)
+    const { body: both } = await sell('e both', { id: 'E1', email: 'e1@example.com' })
+    const { body: named } = await sell('e named', { id: 'E1' })
+    for (const { conversion } of [both, named])
+      assert.equal(conversion.customer_id, addressed.conversion.customer_id)
+  })
+
   test('reports that add one address to several customers at once leave it to one', async () => {
     const sent = Array.from({ length: AT_ONCE }, (_, number) => ({ id: `D${number}` }))
     const sell = (reference: string, customer: object) =>

@@ -41,7 +41,9 @@ export async function findCustomer(
   if (!first) return undefined
   const named = await store.customerNamed(tx, names)
   const row = rows.find(({ id }) => id === named) ?? first
-  return { ...row, named: named !== undefined || names.name === undefined, isElsewhere: rows.length > 1 }
+  // A name may be of a customer who was deleted.
+  const isNamed = names.name === undefined || row.id === named
+  return { ...row, named: isNamed, isElsewhere: rows.length > 1 }
 }
 
 export interface Purchase {

@@ -231,7 +231,26 @@ const nameInsertion = prepared((tx: Db, row: Insertable<Tables['customer_names']
 
 /** @throws LostRace if another transaction has given the name to a customer meanwhile */
 export async function nameCustomer(tx: Tx, row: Insertable<Tables['customer_names']>): Promise<void> {
-  if ((await nameInsertion(tx, row)).length === 0) throw new LostRace()
+  if ((await nameInsertion(tx, row)).length === 0 && !(await renamed(tx, row))) throw new LostRace()
+}
+
+/** Gives a name to another customer where the one that had it was deleted. */
+async function renamed(
+  tx: Tx,
+  { context, name, customer_id }: Insertable<Tables['customer_names']>,
+): Promise<boolean> {
+  const before = await customerNamed(tx, { context, name })
+  if (before === undefined || (await customerRecords.exists(tx, before))) return false
+  // Another transaction may be about to do the same: the engine compares what it has left.
+  const rows = await tx
+    .updateTable('customer_names')
+    .set({ customer_id })
+    .where('context', '=', context)
+    .where('name', '=', name)
+    .where('customer_id', '=', before)
+    .returning('name')
+    .execute()
+  return rows.length > 0
 }
 
 /** Forgets what shops call these customers: it may be an e-mail address. */
