@@ -254,6 +254,12 @@ describeService('check of what nobody can edit', service => {
     }
     await posted('/conversions', sale)
     await service().patch('/referrals/1', { status: 'unpaid' })
+    // Counted without an event.
+    await (await service().admin()).patch('/settings', { programme_page: 'https://shop.example/' })
+    const { code } = await posted('/links', { affiliate_id: id })
+    const browser = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0 Safari/537.36' }
+    await fetch(`${service().url}/r/${code}`, { redirect: 'manual', headers: browser })
+    await until(async () => (await service().get('/links')).body.some(({ visits }: any) => visits > 0))
     await posted('/payment-details', {
       affiliate_id: id,
       method: 'paypal',

@@ -50,7 +50,13 @@ const fields = {
   owner: creator('The account that made it.'),
 } as const
 
-export const link = kind({ name: 'link', table: 'links', fields, indexed: ['affiliate_id'] })
+export const link = kind({
+  name: 'link',
+  table: 'links',
+  fields,
+  indexed: ['affiliate_id'],
+  unlogged: ['visits'],
+})
 
 interface LinksTable extends TableOf<typeof fields> {}
 

@@ -7,8 +7,12 @@ import { payoutRun } from './run.ts'
 export const payoutRuns = feature(payoutRun, {
   resource: payoutRunResource,
   listing: runListing,
-  // What it comes to is logged when all of it is prepared.
-  unlogged: ({ hash }) => (hash === '' ? ['payees', 'amount', 'excluded'] : []),
+  unlogged: ({ hash, reference }) => [
+    // What it comes to is logged when all of it is prepared.
+    ...(hash === '' ? ['payees', 'amount', 'excluded'] : []),
+    // A migration has given one to runs from before there were references.
+    ...(/^R\d+$/.test(String(reference)) ? ['reference'] : []),
+  ],
 })
 
 export const runItems = feature(runItem, {
