@@ -88,6 +88,10 @@ export class Report {
       const reason = `is both ${before!.outcome} and ${outcome} in this file: record by hand which of them is true.`
       this.#contradictory.set(affiliateId, reason)
     }
+    if (before?.amount && amount && before.amount.value !== amount.value) {
+      const reason = `is of ${before.amount.value} and of ${amount.value} in this file: record by hand what became of it.`
+      this.#contradictory.set(affiliateId, reason)
+    }
     this.reported.set(affiliateId, {
       outcome: both ?? outcome,
       note: note || (before?.note ?? ''),

@@ -40,5 +40,6 @@ export function amountIn(text: string, currency = ''): Pick<Entry, 'amount'> {
   if (whole === undefined || (decimals === '' && /\D/.test(whole)) || !/[1-9]/.test(unsigned)) return {}
   const digits = whole.replace(/\D/g, '').replace(/^0+(?=\d)/, '')
   const value = decimals === '' ? digits : `${digits}.${decimals}`
-  return { amount: { value, currency: currency.trim().toUpperCase() } }
+  const code = currency.trim().toUpperCase()
+  return { amount: { value, currency: /^[A-Z]{3}$/.test(code) ? code : '' } }
 }

@@ -315,6 +315,11 @@ describeService('results of a payout run', service => {
         ],
       )
     }
+    const twice = ['7.00', '1234.50'].map(amount => `${run.reference}A${payees[1]},paid,${amount},€`)
+    const { body: both } = await service().post(`/payout-runs/${run.id}/results`, {
+      content: ['reference,status,amount,currency', ...twice].join('\n'),
+    })
+    assert.match(both.conflicts[0].reason, /^is of 7.00 and of 1234.50 in this file/)
     const { body: items } = await service().get(`/payout-runs/${run.id}/items?number=-1`)
     assert.deepEqual(
       payees.map(id => items.find((item: any) => item.affiliate_id === id).status),
