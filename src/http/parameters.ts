@@ -225,12 +225,16 @@ function nest(entries: [name: string, value: unknown][]): Parameters {
 
 const isIndex = (step: string) => /^\d+$/.test(step)
 
-/** 'products[0][name]', as PHP writes lists of objects: what has indexes alone is a list, in the order of these. */
+/**
+ * 'products[0][name]', as PHP writes lists of objects: what has all indexes from 0 on, and nothing else, is a list. Maps by
+ * identifier look alike, and begin elsewhere.
+ */
 function withLists(value: Parameters): Parameters {
   for (const [name, child] of Object.entries(value)) {
     if (!isObject(child)) continue
     const inner = withLists(child)
-    value[name] = Object.keys(inner).every(isIndex) ? Object.values(inner) : inner
+    const isList = Object.keys(inner).every((key, index) => key === String(index))
+    value[name] = isList ? Object.values(inner) : inner
   }
   return value
 }

@@ -110,6 +110,9 @@ describeService('bulk', service => {
       })
       assertFailure(broken, 400, 'rest_invalid_json')
     }
+    // As PHP writes no arguments at all.
+    const other = await add({ campaign: 'other' })
+    assert.equal((await service().delete(`/referrals/${other}`, { body: [] })).status, 200)
     assert.deepEqual(await gone({ body: { status: ['unpaid'] } }), [unpaid])
   })
 

@@ -52,6 +52,18 @@ describeService('referrals: create', service => {
     }
   })
 
+  test('201 - a map by identifier in a form stays one', async () => {
+    const reply = await service().post(
+      '/referrals',
+      `affiliate_id=${affiliate.id}&amount=1&custom[12][a]=b&custom[14][a]=c`,
+      {
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      },
+    )
+    assert.equal(reply.status, 201, JSON.stringify(reply.body))
+    assert.deepEqual(reply.body.custom, { 12: { a: 'b' }, 14: { a: 'c' } })
+  })
+
   test('400 - a parent that is the referral itself, or below it', async () => {
     const [above, below] = [(await create({})).body.referral_id, (await create({})).body.referral_id]
     assert.equal((await service().patch(`/referrals/${below}`, { parent_id: above })).status, 200)
