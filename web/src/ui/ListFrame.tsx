@@ -1,7 +1,7 @@
 /** The frame of every list: filters, rows or an empty state, and pagination. */
 import FilterIcon from '@mui/icons-material/FilterList'
 import { Badge, Box, Button, Card, Collapse, Stack, useMediaQuery } from '@mui/material'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import {
   FilterLiveForm,
   ListContextProvider,
@@ -20,9 +20,10 @@ import type { Theme } from './visually.ts'
 /** The list; whoever has followed a link from it is not brought back by a filter that applies late. */
 function useFiltersHere() {
   const context = useListContext()
-  const list = useRef(window.location.pathname)
+  const { resource } = context
+  const list = useMemo(() => ({ resource, path: window.location.pathname }), [resource])
   const setFilters: typeof context.setFilters = (...filters) => {
-    if (window.location.pathname === list.current) context.setFilters(...filters)
+    if (window.location.pathname === list.path) context.setFilters(...filters)
   }
   return { ...context, setFilters }
 }
