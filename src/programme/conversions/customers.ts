@@ -7,9 +7,9 @@ import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import { customer } from '../customers/customer.ts'
+import * as store from './customers-store.ts'
 import type { Fact } from './fact.ts'
 import type { CreateArguments } from './schema.ts'
-import * as store from './store.ts'
 
 export type SentCustomer = NonNullable<CreateArguments['customer']>
 /** An existing customer. */

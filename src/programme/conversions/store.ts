@@ -1,16 +1,16 @@
-/** Queries on conversions: a payment by its names, the customer, and the candidates. */
-import { type Insertable, type Selectable, sql } from 'kysely'
+/** Queries on conversions: a payment by its names, and the candidates. */
+import { type Insertable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
-import { type Db, LostRace, type Tx, UniqueViolation } from '../../storage/database.ts'
+import type { Db, Tx } from '../../storage/database.ts'
 import { insertLater } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { Terms } from '../affiliates/store.ts'
 import { kinds as earningKinds } from '../commission/sale.ts'
-import { customers as customerRecords } from '../customers/store.ts'
 import type { Referral } from '../referrals/referral.ts'
 import type { Claimant } from './attribution.ts'
 import { type Conversion, conversion } from './conversion.ts'
+import type { CustomerRow } from './customers-store.ts'
 
 export const conversions = storeOf(conversion)
 
@@ -147,136 +147,6 @@ const visit = prepared((db: Db, { id }: { id: number }) =>
 
 export async function visitOf(db: Db, id: number) {
   return (await visit(db, { id }))[0]
-}
-
-export type CustomerRow = Selectable<Tables['customers']>
-
-/** Two look-ups of identifiers: with a disjunction, engines would read all customers. */
-const customers = prepared((tx: Db, { context, name, email }: CustomerNames) =>
-  tx
-    .selectFrom('customers')
-    .selectAll()
-    .where('id', 'in', ({ selectFrom }) => {
-      const named = selectFrom('customer_names')
-        .select('customer_id as id')
-        .where('context', '=', context)
-        .where('name', '=', name ?? '')
-      const addressed = selectFrom('customers as same')
-        .select('same.id')
-        .where('same.email_key', '=', email ?? '')
-        // Matches the partial index.
-        .where('same.email_key', '<>', sql.lit<string>(''))
-      if (email === undefined) return named
-      return name === undefined ? addressed : named.unionAll(addressed)
-    })
-    .orderBy('id')
-    .forUpdate(),
-)
-
-export interface CustomerNames {
-  readonly context: string
-  /** The shop's identifier. */
-  readonly name?: string
-  /** Folded. */
-  readonly email?: string
-}
-
-/** The customers with these names, locked against other reports until the transaction ends. */
-export async function holdCustomersBy(tx: Tx, names: CustomerNames): Promise<CustomerRow[]> {
-  return customers(tx, names)
-}
-
-const nameOfCustomer = prepared((db: Db, { context, name }: { context: string; name: string }) =>
-  db
-    .selectFrom('customer_names')
-    .select('customer_id')
-    .where('context', '=', context)
-    .where('name', '=', name),
-)
-
-export async function customerNamed(db: Db, { context, name }: CustomerNames): Promise<number | undefined> {
-  if (name === undefined) return undefined
-  return (await nameOfCustomer(db, { context, name }))[0]?.customer_id
-}
-
-const customerInsertion = prepared((tx: Db, row: Insertable<Tables['customers']>) =>
-  tx
-    .insertInto('customers')
-    .values(row)
-    .onConflict(conflict => conflict.doNothing())
-    .returningAll(),
-)
-
-/** @throws LostRace if another transaction has created a customer with the e-mail address meanwhile */
-export async function insertCustomer(tx: Tx, row: Insertable<Tables['customers']>): Promise<CustomerRow> {
-  const [inserted] = await customerInsertion(tx, row)
-  if (!inserted) throw new LostRace()
-  return inserted
-}
-
-/** @throws LostRace if another transaction has created a customer with the e-mail address meanwhile */
-export async function addressCustomer(tx: Tx, before: CustomerRow, change: object): Promise<CustomerRow> {
-  return customerRecords.update(tx, before, change, error => {
-    throw error instanceof UniqueViolation ? new LostRace() : error
-  })
-}
-
-const nameInsertion = prepared((tx: Db, row: Insertable<Tables['customer_names']>) =>
-  tx
-    .insertInto('customer_names')
-    .values(row)
-    .onConflict(conflict => conflict.doNothing())
-    .returning('customer_id'),
-)
-
-/** @throws LostRace if another transaction has given the name to a customer meanwhile */
-export async function nameCustomer(tx: Tx, row: Insertable<Tables['customer_names']>): Promise<void> {
-  if ((await nameInsertion(tx, row)).length === 0 && !(await renamed(tx, row))) throw new LostRace()
-}
-
-/** Gives a name to another customer where the one that had it was deleted. */
-async function renamed(
-  tx: Tx,
-  { context, name, customer_id }: Insertable<Tables['customer_names']>,
-): Promise<boolean> {
-  const before = await customerNamed(tx, { context, name })
-  if (before === undefined || (await customerRecords.exists(tx, before))) return false
-  // Another transaction may be about to do the same: the engine compares what it has left.
-  const rows = await tx
-    .updateTable('customer_names')
-    .set({ customer_id })
-    .where('context', '=', context)
-    .where('name', '=', name)
-    .where('customer_id', '=', before)
-    .returning('name')
-    .execute()
-  return rows.length > 0
-}
-
-/** Forgets what shops call these customers: it may be an e-mail address. */
-export async function forgetNames(tx: Tx, customerIds: readonly number[]): Promise<void> {
-  if (customerIds.length > 0)
-    await tx.deleteFrom('customer_names').where('customer_id', 'in', customerIds).execute()
-}
-
-const ownership = prepared(
-  (tx: Db, { id, affiliateId, time }: Record<'id' | 'affiliateId' | 'time', number>) =>
-    tx
-      .updateTable('customers')
-      .set({ affiliate_id: affiliateId, updated_at: time })
-      .where('id', '=', id)
-      .where('affiliate_id', 'is', null)
-      .returningAll(),
-)
-
-/** @returns undefined if the customer already has an owner, who stays */
-export async function ownCustomer(
-  tx: Tx,
-  id: number,
-  affiliateId: number,
-  time: number,
-): Promise<CustomerRow | undefined> {
-  return (await ownership(tx, { id, affiliateId, time }))[0]
 }
 
 interface Moment {
