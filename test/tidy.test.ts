@@ -107,7 +107,8 @@ const joins: Readonly<Record<string, string>> = {
   'programme/payouts/payout.ts': 'referrals',
   // One sale writes several kinds of record; many visits are written together; a run pays what is unpaid.
   'programme/conversions/relations-store.ts': 'customers',
-  'programme/conversions/store.ts': 'affiliates customers payouts referrals users visits',
+  'programme/conversions/customers-store.ts': 'customers',
+  'programme/conversions/store.ts': 'affiliates payouts referrals users visits',
   'programme/runs/store.ts': 'affiliates balances groups payout_referrals payouts referrals',
   // What is stored twice is compared.
   'programme/runs/check-store.ts': 'balances payouts referrals',

@@ -9,6 +9,7 @@ import { idByNonce } from '../visits/store.ts'
 import { attribute, type Buyer, buyerOf, type Candidate, type Claim, candidatesOf } from './attribution.ts'
 import { type Conversion, isEarning } from './conversion.ts'
 import { type Purchase, saveCustomer } from './customers.ts'
+import { customerById } from './customers-store.ts'
 import type { Fact } from './fact.ts'
 import type { Payment } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
@@ -189,7 +190,7 @@ export async function refusedFor(
   }
   const ids = others.map(({ affiliateId }) => affiliateId)
   const claimants = await store.claimantsNow(db, ids)
-  const customer = sale.customer_id === 0 ? undefined : await store.customerById(db, sale.customer_id)
+  const customer = sale.customer_id === 0 ? undefined : await customerById(db, sale.customer_id)
   const { candidates } = attribute(others, claimants, [buyerOf(customer, emailIn(sale))])
   // Who could be credited by now is, with the next report of the payment.
   return candidates.filter(({ reason }) => reason !== '')

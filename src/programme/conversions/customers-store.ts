@@ -134,3 +134,8 @@ export async function ownCustomer(
 ): Promise<CustomerRow | undefined> {
   return (await ownership(tx, { id, affiliateId, time }))[0]
 }
+
+/** With its folded address, which is no part of the record. */
+export async function customerById(db: Db, id: number): Promise<CustomerRow | undefined> {
+  return db.selectFrom('customers').selectAll().where('id', '=', id).executeTakeFirst()
+}

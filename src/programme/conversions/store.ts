@@ -10,7 +10,6 @@ import { kinds as earningKinds } from '../commission/sale.ts'
 import type { Referral } from '../referrals/referral.ts'
 import type { Claimant } from './attribution.ts'
 import { type Conversion, conversion } from './conversion.ts'
-import type { CustomerRow } from './customers-store.ts'
 
 export const conversions = storeOf(conversion)
 
@@ -230,11 +229,6 @@ export async function holdReferralsOf(tx: Tx, id: string): Promise<Referral[]> {
 
 export async function referralsOf(db: Db, id: string): Promise<Referral[]> {
   return unlocked(db, { id })
-}
-
-/** With its folded address, which is no part of the record. */
-export async function customerById(db: Db, id: number): Promise<CustomerRow | undefined> {
-  return db.selectFrom('customers').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
 const conversionRow = prepared((db: Db, { id }: { id: number }) =>
