@@ -26,7 +26,7 @@ export interface Origins {
 }
 
 /** The visit that led to a sale: of whoever is credited, or the first one where nobody is; 0 when there is none. */
-export function visitOf({ visits }: Origins, affiliateId: number): number {
+export function creditedVisit({ visits }: Origins, affiliateId: number): number {
   const [first = 0] = visits.values()
   return affiliateId === 0 ? first : (visits.get(affiliateId) ?? 0)
 }

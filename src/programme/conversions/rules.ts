@@ -8,7 +8,14 @@ import type { Settings } from '../../base/settings.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { readingOf } from '../../records/rules.ts'
 import { attribute, type Candidate, candidatesOf } from './attribution.ts'
-import { attributionsIn, claimOfAttribution, claimsOf, creditBy, hasEvidence, visitOf } from './claims.ts'
+import {
+  attributionsIn,
+  claimOfAttribution,
+  claimsOf,
+  creditBy,
+  creditedVisit,
+  hasEvidence,
+} from './claims.ts'
 import { type Conversion, conversion, isEarning } from './conversion.ts'
 import {
   bring,
@@ -115,7 +122,7 @@ async function recordSale(report: Report): Promise<Recorded> {
     affiliate_id: affiliateId,
     campaign: origins.campaigns.get(affiliateId) ?? '',
     candidates: JSON.stringify(candidates),
-    visit_id: visitOf(origins, affiliateId),
+    visit_id: creditedVisit(origins, affiliateId),
   })
   const withSale = withConversion(payment, row)
   const after = claimant ? await earnNow(report, withSale, { row, claimant, knownCustomer }) : withSale

@@ -39,8 +39,8 @@ export function Tile({ label, value, hint }: { label: string; value: ReactNode; 
         <Typography
           component="div"
           sx={{
-            // The widest amount fits into half of a telephone.
-            fontSize: 'clamp(1.05rem, 5vw, 1.3rem)',
+            // An amount of millions fits into half of a telephone.
+            fontSize: 'clamp(1.05rem, 4.5vw, 1.3rem)',
             fontWeight: 620,
             letterSpacing: '-0.015em',
             fontVariantNumeric: 'tabular-nums',
