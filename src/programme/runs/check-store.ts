@@ -45,3 +45,20 @@ export async function wronglyPaid(db: Db): Promise<{ id: number; stated: string;
     ) AS parts GROUP BY id HAVING sum(stated) <> sum(derived) ORDER BY id LIMIT 1000`.execute(db)
   return rows
 }
+
+/** The next runs that have been prepared and are no draft any more, by identifier. */
+export async function approvedAfter(
+  db: Db,
+  after: number,
+  limit: number,
+): Promise<{ id: number; hash: string }[]> {
+  return db
+    .selectFrom('payout_runs')
+    .select(['id', 'hash'])
+    .where('status', '!=', 'draft')
+    .where('hash', '!=', '')
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}

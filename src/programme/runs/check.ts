@@ -1,9 +1,13 @@
-/** Checks that the reserved balances are what open payout runs have reserved, and that each item was paid once. */
+/** Checks that the reserved balances are what open payout runs have reserved, that each item was paid once, and as approved. */
 import { decimalText } from '../../base/money.ts'
 import type { Check } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
-import { leftUnknown, wronglyHeld, wronglyPaid, wronglyReserved } from './check-store.ts'
+import { approvedAfter, leftUnknown, wronglyHeld, wronglyPaid, wronglyReserved } from './check-store.ts'
+import { changedBeside } from './digest.ts'
+import * as store from './store.ts'
+
+const RUNS_AT_ONCE = 100
 
 /** Also checks that it is 0 for affiliates in no open run. */
 async function* checkReserved(db: Db): AsyncGenerator<string> {
@@ -36,4 +40,21 @@ async function* checkLeft(db: Db): AsyncGenerator<string> {
   }
 }
 
-export const checks: readonly Check[] = [checkReserved, checkHeld, checkPaid, checkLeft]
+async function* checkApproved(db: Db): AsyncGenerator<string> {
+  for (let after = 0; ; ) {
+    const runs = await approvedAfter(db, after, RUNS_AT_ONCE)
+    for (const run of runs) {
+      const changed = await changedBeside(run, store.allItems(db, run.id))
+      if (!changed) continue
+      // A refused approval makes it a draft again, which may be prepared anew.
+      if ((await store.findWhole(db, run.id))?.hash !== run.hash) continue
+      yield changed.item
+        ? `run_items ${changed.item.id}: its payee is not who was approved; it was changed beside the service.`
+        : `payout_runs ${run.id}: its items are not those that hash stands for; they were changed beside the service.`
+    }
+    if (runs.length < RUNS_AT_ONCE) return
+    after = runs.at(-1)!.id
+  }
+}
+
+export const checks: readonly Check[] = [checkReserved, checkHeld, checkPaid, checkLeft, checkApproved]

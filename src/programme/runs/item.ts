@@ -72,7 +72,7 @@ const fields = {
     show: (value: number | null) => (value === null ? '' : formatTime(value)),
     sample: () => null,
   },
-  /** SHA-256 of what the run has shown: the referrals with their amounts, and the payee. */
+  /** SHA-256 of the referrals with their amounts, and of the payee (`digest.ts`). */
   digest: {
     type: 'text',
     nullable: false,

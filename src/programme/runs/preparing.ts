@@ -1,8 +1,9 @@
 /** Prepares a run: lists every affiliate with a balance, and decides why each is in or out. Reserves nothing. */
 import { now } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
+import { digestWith } from './digest.ts'
 import { propose } from './facts.ts'
-import { digestWith, type Proposal } from './proposal.ts'
+import type { Proposal } from './proposal.ts'
 import { payoutRun, type Run } from './run.ts'
 import * as store from './store.ts'
 
@@ -69,5 +70,5 @@ const sumOf = (proposals: readonly Proposal[]) => proposals.reduce((sum, { amoun
 /** What the log says of a preparation; what was asked for is logged before it. */
 const cameTo = (logged: object) =>
   Object.fromEntries(
-    Object.entries(logged).filter(([name]) => ['payees', 'amount', 'excluded'].includes(name)),
+    Object.entries(logged).filter(([name]) => ['payees', 'amount', 'excluded', 'hash'].includes(name)),
   )

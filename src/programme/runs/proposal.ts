@@ -2,9 +2,9 @@
  * Decides who is in a payout run, and why an affiliate is not. Pure: from the facts about an affiliate it derives an item. On
  * approval the decision is made again, and has to be the same.
  */
-import { hash } from 'node:crypto'
 import { amountText, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
+import { itemDigest } from './digest.ts'
 import { formatOf } from './formats/formats.ts'
 import type { Item, Reason } from './item.ts'
 import { shortReferenceOf } from './references.ts'
@@ -65,6 +65,7 @@ type Terms = Pick<Run, 'id' | 'reference' | 'method' | 'minimum' | 'left_out'>
 export function proposalOf(run: Terms, facts: Facts, settings: Settings): Proposal {
   const { affiliateId, owed, payee, paidBeside } = facts
   const out = exclusionOf(run, facts, settings)
+  const paid = { payee_name: payee.name, payee_account: payee.account, details_id: payee.detailsId }
   return {
     affiliate_id: affiliateId,
     status: out ? 'excluded' : 'included',
@@ -73,14 +74,8 @@ export function proposalOf(run: Terms, facts: Facts, settings: Settings): Propos
     amount: withinNumbers(owed.amount),
     referrals: owed.count,
     reference: referenceOf(run, affiliateId),
-    payee_name: payee.name,
-    payee_account: payee.account,
-    details_id: payee.detailsId,
-    digest: hash(
-      'sha256',
-      JSON.stringify([owed.digest, payee.name, payee.account, payee.detailsId, String(paidBeside)]),
-      'base64url',
-    ),
+    ...paid,
+    digest: itemDigest([owed.digest, String(paidBeside)], paid),
   }
 }
 
@@ -165,14 +160,6 @@ export function referenceOf(
   return whole.length <= mostReference ? whole : `${shortReferenceOf(id)}A${affiliateId}`
 }
 
-/** The digest of a run continues with each item. */
-export function digestWith(before: string, items: readonly Proposal[]): string {
-  const lines = items.map(item =>
-    [item.affiliate_id, item.status, item.reason, item.amount, item.digest].join(),
-  )
-  return hash('sha256', `${before}\n${lines.join('\n')}`, 'hex')
-}
-
 /** Whether the earlier decision still stands. */
 export function isSame(before: Proposal, now: Proposal): boolean {
   if (before.status === 'excluded') return now.status === 'excluded'
@@ -180,7 +167,10 @@ export function isSame(before: Proposal, now: Proposal): boolean {
     before.status === now.status &&
     before.reason === now.reason &&
     before.amount === now.amount &&
-    before.digest === now.digest
+    before.digest === now.digest &&
+    before.payee_name === now.payee_name &&
+    before.payee_account === now.payee_account &&
+    before.details_id === now.details_id
   )
 }
 

@@ -151,7 +151,7 @@ export const payoutRun = kind({
   fields,
   actions,
   // They change with each part of the work, and when it begins anew.
-  unlogged: ['hash', 'done', 'refusal', 'last_results'],
+  unlogged: ['done', 'refusal', 'last_results'],
 })
 
 export type Run = RowOf<typeof fields>

@@ -6,6 +6,7 @@ import type { Db } from '../../storage/database.ts'
 import { unsealedAccount } from '../details/rules.ts'
 import { sealedOf } from '../details/store.ts'
 import { conflict } from './conflict.ts'
+import { changedBeside, isErased } from './digest.ts'
 import { erasedPlaces } from './erased-store.ts'
 import * as files from './file-store.ts'
 import type { Format, Frame, Line } from './formats/format.ts'
@@ -53,6 +54,7 @@ export async function file(
   const kind = formatNamed(run, format)
   if (part > Math.max(1, partsOf(kind, run.payees)))
     throw conflict(`The run has no part ${part} of this file.`)
+  await refuseChanged(context, run)
   const frame = await frameOf(context, run, part, columns, () => linesOf(context, run, kind, part))
   if (frame.count === 0) {
     throw conflict('Every payee of this file was erased: record what became of each payment instead.')
@@ -71,6 +73,18 @@ export async function file(
     erased: payeesOf(kind, run, part, erasedAt).erased,
     text: kind.write(frame, lines),
   }
+}
+
+/** Money goes where somebody approved that it goes, whoever has write access to the database. */
+async function refuseChanged({ database }: Context, run: Run): Promise<void> {
+  const changed = await changedBeside(run, store.allItems(database.background().reader, run.id))
+  if (!changed) return
+  const what = changed.item
+    ? `the payment to affiliate ${changed.item.affiliate_id} was`
+    : 'its payments were'
+  throw conflict(
+    `The run is not what was approved: ${what} changed beside the service. Nothing of it should be paid before somebody knows why; affiliated check says more.`,
+  )
 }
 
 async function runOf({ database }: Context, id: number): Promise<Run> {
@@ -143,9 +157,6 @@ async function* linesOf(
     after = items.at(-1)!.affiliate_id
   }
 }
-
-/** Whether the account was erased since the approval, which refuses payees without one. */
-const isErased = ({ payee_account }: Item) => payee_account === ''
 
 /** Opens sealed details only here, where they are written to a file. */
 async function withAccounts(db: Db, items: readonly Item[]): Promise<Line[]> {

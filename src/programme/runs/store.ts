@@ -7,6 +7,7 @@ import type { Tables } from '../../storage/tables.ts'
 import { type Item, type ItemStatus, runItem } from './item.ts'
 import { outcomes } from './outcome.ts'
 import { payoutRun, type Run } from './run.ts'
+import { itemStatuses } from './words.ts'
 
 export const runs = storeOf(payoutRun)
 export const items = storeOf(runItem)
@@ -150,6 +151,18 @@ const page = prepared((db: Db, { runId, statuses, after, limit }: ItemPage) =>
 /** The next items of a run with one of these statuses, in order of affiliate. */
 export async function itemsAfter(db: Db, args: ItemPage): Promise<Item[]> {
   return page(db, args)
+}
+
+const ALL_AT_ONCE = 500
+
+/** Every item of a run, in order of affiliate. */
+export async function* allItems(db: Db, runId: number): AsyncGenerator<Item[]> {
+  for (let after = 0; ; ) {
+    const items = await itemsAfter(db, { runId, statuses: itemStatuses, after, limit: ALL_AT_ONCE })
+    yield items
+    if (items.length < ALL_AT_ONCE) return
+    after = items.at(-1)!.affiliate_id
+  }
 }
 
 const first = prepared(

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type RawBuilder, sql } from 'kysely'
+import { assertFailure, describeService, giveSecretKey } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
+
+describeService('an approved run whose items are changed beside the service', service => {
+  giveSecretKey()
+
+  let drafts = 0
+  const problems = async () => (await checkDatabase(service().database, features)).problems
+
+  const change = (statement: RawBuilder<unknown>) =>
+    service().database.transaction(async tx => {
+      await statement.execute(tx)
+    })
+
+  /** Two payees with bank details. */
+  async function draft() {
+    const admin = await service().admin()
+    await admin.patch('/settings', {
+      currency: 'EUR',
+      payer_name: 'Shop',
+      payer_iban: 'DE89370400440532013000',
+    })
+    const people: number[] = []
+    drafts += 1
+    for (const name of [`first${drafts}`, `second${drafts}`]) {
+      const { id } = await service().newAffiliate(name, { status: 'active' })
+      await service().post('/referrals', { affiliate_id: id, amount: 10, status: 'unpaid' })
+      const details = { method: 'sepa', iban: 'NL91ABNA0417164300', holder: `Payee ${name}` }
+      await service().post('/payment-details', { affiliate_id: id, ...details })
+      people.push(id)
+    }
+    const { body: run } = await service().post('/payout-runs', { method: 'sepa' })
+    const approve = () => service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    return { people, run, path: `/payout-runs/${run.id}`, approve }
+  }
+
+  for (const [column, value] of [
+    ['payee_account', 'mallory@example.org'],
+    ['payee_name', 'Mallory'],
+    ['details_id', 1],
+    ['amount', 1001],
+    ['affiliate_id', 999],
+    ['digest', 'another'],
+  ] as const) {
+    test(`is paid by no file, and check says so: ${column}`, async () => {
+      const { people, run, path, approve } = await draft()
+      assert.equal((await approve()).body.status, 'approved')
+      const before = await service().get(`${path}/files/sepa`)
+      assert.equal(before.status, 200, JSON.stringify(before.body))
+      assert.deepEqual(await problems(), [])
+      const item = await service()
+        .database.reader.selectFrom('run_items')
+        .selectAll()
+        .where('run_id', '=', run.id)
+        .where('affiliate_id', '=', people[1]!)
+        .executeTakeFirstOrThrow()
+      const set = (value: unknown) =>
+        change(sql`UPDATE run_items SET ${sql.ref(column)} = ${value} WHERE id = ${item.id}`)
+      await set(value)
+      for (const format of ['sepa', 'csv']) {
+        const refused = await service().get(`${path}/files/${format}`)
+        assertFailure(refused, 409, 'rest_payout_run_conflict')
+        assert.match(refused.body.message, /is not what was approved: .* changed beside the service/)
+      }
+      assert.match((await problems()).join('\n'), /changed beside the service/)
+      await set(item[column])
+      assert.equal((await service().get(`${path}/files/sepa`)).body, before.body)
+      assert.deepEqual(await problems(), [])
+    })
+  }
+
+  test('is not approved when a draft was changed', async () => {
+    const { people, run, approve } = await draft()
+    await change(
+      sql`UPDATE run_items SET payee_account = 'mallory@example.org' WHERE run_id = ${run.id} AND affiliate_id = ${people[0]!}`,
+    )
+    const refused = await approve()
+    assertFailure(refused, 409, 'rest_payout_run_conflict')
+    assert.match(refused.body.message, /paid by other details/)
+  })
+
+  test('is found by check when its hash was changed with them', async () => {
+    const { run, approve } = await draft()
+    await approve()
+    await change(sql`UPDATE payout_runs SET hash = 'x' WHERE id = ${run.id}`)
+    assert.match((await problems()).join('\n'), /payout_runs \d+: not what the log says: hash/)
+  })
+})
+
+describeService('runs that are prepared anew, refused and cancelled', service => {
+  test('leave nothing that check takes for a change', async () => {
+    const person = await service().newAffiliate('one', { status: 'active' })
+    const earn = () => service().post('/referrals', { affiliate_id: person.id, amount: 10, status: 'unpaid' })
+    await earn()
+    const { body: run } = await service().post('/payout-runs')
+    await earn()
+    assertFailure(
+      await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash }),
+      409,
+      'rest_payout_run_conflict',
+    )
+    const { body: anew } = await service().post(`/payout-runs/${run.id}`, {})
+    assert.notEqual(anew.hash, run.hash)
+    await service().post(`/payout-runs/${run.id}/approve`, { hash: anew.hash })
+    assert.equal((await service().post(`/payout-runs/${run.id}/cancel`)).body.status, 'cancelled')
+    // Nobody is left to pay.
+    const { body: empty } = await service().post('/payout-runs', { exclude: [person.id] })
+    assert.match(empty.hash, /^[0-9a-f]{64}$/)
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+  })
+})
