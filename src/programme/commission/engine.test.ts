@@ -428,6 +428,36 @@ const examples: readonly Example[] = [
     parts: 2,
   },
   { what: 'a default type without a rule', settings: { defaultRateType: 'per lead' }, earns: 'no_rule' },
+  {
+    what: 'a default type that names a rule, for what no other rule is for: 20 % of A, 10 % of B',
+    sale: { lines: [line('A', 5000), line('B', 5000)] },
+    settings: { defaultRateType: 'vip' },
+    rules: [
+      { rate: percent(20), conditions: [{ field: 'product', is: ['A'] }] },
+      { name: 'vip', scope: 'group', groupId: 9, rate: percent(10) },
+    ],
+    earns: 1500,
+    by: 0,
+    parts: 2,
+  },
+  {
+    what: 'a default type that names a rule of other lines than the rest',
+    sale: { lines: [line('A', 5000, 1, 'books'), line('B', 5000)] },
+    settings: { defaultRateType: 'books' },
+    rules: [{ name: 'books', rate: percent(10), conditions: [{ field: 'category', is: ['books'] }] }],
+    earns: 'no_rule',
+  },
+  {
+    what: 'a default type that names a rule per item, for two items of the rest',
+    sale: { lines: [line('A', 5000, 3), line('B', 5000, 2)] },
+    settings: { defaultRateType: 'pieces' },
+    rules: [
+      { rate: percent(10), conditions: [{ field: 'product', is: ['A'] }] },
+      { name: 'pieces', scope: 'group', groupId: 9, type: 'per_item', rate: percent(1) },
+    ],
+    earns: 700,
+    parts: 2,
+  },
 ]
 
 function judged({ amount = 10_000, sale, earner, settings, rules = [], rate }: Example) {

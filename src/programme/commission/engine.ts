@@ -186,7 +186,7 @@ function partsOf(sale: Sale, earner: Earner, circumstances: Circumstances): read
   const type = earner.rateType ?? settings.defaultRateType
   const { rate } = earner
   if (!isBuiltIn(type) && (earner.rateType !== null || rate !== null)) {
-    return partsByName(type, sale, earner, circumstances)
+    return partsByName(type, sale, earner, circumstances, { decimals })
   }
   if (rate !== null && isBuiltIn(type)) return [partAtRate('affiliate', sale, { type, rate }, { decimals })]
   const matches = rules.match(sale, earner, circumstances.exchange)
@@ -195,26 +195,24 @@ function partsOf(sale: Sale, earner: Earner, circumstances: Circumstances): read
   for (const { rule, lines, share } of matches) {
     const some = rule
       ? [partByRule(rule, sale, earner, { share, lines, decimals })]
-      : partsByDefault(type, sale, earner, { circumstances, share, lines })
+      : partsByDefault(type, sale, earner, circumstances, { share, lines, decimals })
     if (typeof some === 'string') return some
     parts.push(...some)
   }
   return parts
 }
 
+/** What no rule of the affiliate, group or programme applies to. */
 function partsByDefault(
   type: string,
   sale: Sale,
   earner: Earner,
-  {
-    circumstances,
-    share,
-    lines,
-  }: { circumstances: Circumstances; share: Fraction; lines: readonly number[] },
+  circumstances: Circumstances,
+  extent: Extent,
 ): readonly Part[] | DraftReason {
-  if (!isBuiltIn(type)) return partsByName(type, sale, earner, circumstances)
-  const { defaultRate: rate, decimals } = circumstances.settings
-  return [partAtRate('default', sale, { type, rate }, { share, lines, decimals })]
+  if (!isBuiltIn(type)) return partsByName(type, sale, earner, circumstances, extent)
+  const { defaultRate: rate } = circumstances.settings
+  return [partAtRate('default', sale, { type, rate }, extent)]
 }
 
 /** A configured rate type names a series of rules; the affiliate's own rate replaces the rule's. */
@@ -222,11 +220,11 @@ function partsByName(
   name: string,
   sale: Sale,
   earner: Earner,
-  { rules, exchange, settings }: Circumstances,
+  { rules, exchange }: Circumstances,
+  extent: Extent,
 ): readonly Part[] | DraftReason {
-  const namedRule = rules.named(name, sale, earner, exchange)
+  const namedRule = rules.named(name, sale, earner, { exchange, places: extent.lines })
   if (typeof namedRule === 'string') return namedRule
-  const extent = { decimals: settings.decimals }
   if (earner.rate === null) return [partByRule(namedRule, sale, earner, extent)]
   return [{ ...partByRule({ ...namedRule, rate: earner.rate }, sale, earner, extent), ownRate: true }]
 }

@@ -134,19 +134,27 @@ export class RuleSet {
     })
   }
 
-  /** The rule that a rate type names, if it applies. */
+  /**
+   * The rule that a rate type names, if it applies.
+   * @param places indexes of the lines that it is for; empty for the whole sale, of which one line has to match
+   */
   named(
     name: string,
     sale: Sale,
     earner: Earner,
-    exchange: Fraction | null,
+    { exchange, places = [] }: { exchange: Fraction | null; places?: readonly number[] | undefined },
   ): Rule | 'no_rule' | 'no_exchange_rate' {
     const entry = this.#byName.get(name)
     if (!entry) return 'no_rule'
     const isMissing = exchange === null && entry.rule.conditions.some(({ field }) => needsExchange(field))
     if (isMissing) return 'no_exchange_rate'
-    const facts = ofWholeSale(sale, earner, exchange)
-    return entry.tests.every(test => test.passes(facts)) ? entry.rule : 'no_rule'
+    const whole = ofWholeSale(sale, earner, exchange)
+    const applies = (facts: Facts) => entry.tests.every(test => test.passes(facts))
+    const isFor =
+      places.length === 0
+        ? applies(whole)
+        : places.every(place => applies(new Facts({ ...whole.subject, lines: [sale.lines[place]!] })))
+    return isFor ? entry.rule : 'no_rule'
   }
 
   /** The rules tried for the affiliate, in order, up to the one that applies. */
