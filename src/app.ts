@@ -40,6 +40,7 @@ import { events } from './operations/events/routes.ts'
 import { affiliates } from './programme/affiliates/feature.ts'
 import { commissionRules } from './programme/commission/feature.ts'
 import { conversions } from './programme/conversions/feature.ts'
+import { creditRest } from './programme/conversions/following.ts'
 import { coupons } from './programme/coupons/feature.ts'
 import { creative } from './programme/creatives/creative.ts'
 import { customers } from './programme/customers/feature.ts'
@@ -260,6 +261,7 @@ function jobsOf(context: RequestContext, failed: (error: unknown) => void): Roun
   const continueReferrals = async () => {
     await endHolds(context, () => holds.closed)
     await settle()
+    await creditRest(context, () => holds.closed)
   }
   const holds = new Rounds(REFERRALS_EVERY_MS, continueReferrals, failed)
   const search = new Rounds(

@@ -14,6 +14,7 @@ import { customers } from './migrations/customers.ts'
 import { details } from './migrations/details.ts'
 import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
+import { followingSales } from './migrations/following-sales.ts'
 import { fewerIndexes } from './migrations/indexes.ts'
 import { namesWithoutAccents } from './migrations/names.ts'
 import { payoutNotes } from './migrations/payout-notes.ts'
@@ -74,6 +75,7 @@ export const migrations: readonly Migration[] = [
   visitTotals,
   visitsByDay,
   recordCounts,
+  followingSales,
 ]
 
 /** The calculation of a referral's amount is in `calculation` alone. */

@@ -15,6 +15,7 @@ import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conv
 import { assignOwner } from './customers.ts'
 import { duplicatesIn, earnBy, saleOf, settle } from './earning.ts'
 import type { Fact } from './fact.ts'
+import { continueFrom, endFollowing, type Following, uncreditedOf } from './following-store.ts'
 import type { Names } from './names-store.ts'
 import type { Payment, Payments } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
@@ -221,33 +222,47 @@ const MOST_FOLLOWING = 100
 
 /**
  * Renewals may be reported before the sale that identifies the affiliate. They are then credited as if they had come
- * after it.
+ * after it: the first of them at once, others in the background (`following.ts`).
  * @param own the payment being reported
  * @returns the same payment, in which something may have been credited, too
  */
 export async function creditFollowing(
   recording: Recording,
   own: Payment,
-  { customer_id, occurred_at }: Pick<Conversion, 'customer_id' | 'occurred_at'>,
+  { customer_id, occurred_at, conversion_id }: Following,
   claimant: store.Earning,
 ): Promise<Payment> {
   const { tx, payments } = recording
   if (customer_id === 0) return own
   payments.keep(own, recording.names)
-  const following = await store.uncreditedFrom(tx, { customer_id, occurred_at }, MOST_FOLLOWING)
-  let after = own
-  for (const { context, reference } of following) {
-    const names = { context, names: [reference] }
-    const payment = await payments.name(tx, names)
-    const sale = uncredited(payment.members)[0]
-    if (!sale || payment.members.some(({ kind }) => kind === 'attribution')) continue
-    const candidates = [{ by: 'customer' as const, affiliate_id: claimant.id, reason: '' as const }]
-    const of = { ...recording, args: NOTHING_SENT, fact: attributionOf(sale, reference), payment }
-    const credited = await creditLater(of, claimant, candidates)
-    payments.keep(credited.payment, names)
-    if (payment.id === own.id) after = credited.payment
+  const sales = await uncreditedOf(tx, { customer_id, occurred_at, conversion_id }, MOST_FOLLOWING)
+  const last = sales.at(-1)
+  if (last && sales.length === MOST_FOLLOWING) {
+    await continueFrom(tx, { customer_id, occurred_at: last.occurred_at, conversion_id: last.id })
+  } else if (conversion_id !== undefined) await endFollowing(tx, customer_id)
+  let payment = own
+  for (const sale of sales) {
+    const credited = await creditOne(recording, sale, claimant)
+    if (credited?.id === own.id) payment = credited
   }
-  return after
+  return payment
+}
+
+async function creditOne(
+  recording: Recording,
+  { context, reference }: Conversion,
+  claimant: store.Earning,
+): Promise<Payment | undefined> {
+  const { tx, payments } = recording
+  const names = { context, names: [reference] }
+  const payment = await payments.name(tx, names)
+  const sale = uncredited(payment.members)[0]
+  if (!sale || payment.members.some(({ kind }) => kind === 'attribution')) return undefined
+  const candidates = [{ by: 'customer' as const, affiliate_id: claimant.id, reason: '' as const }]
+  const of = { ...recording, args: NOTHING_SENT, fact: attributionOf(sale, reference), payment }
+  const credited = await creditLater(of, claimant, candidates)
+  payments.keep(credited.payment, names)
+  return credited.payment
 }
 
 const NOTHING_SENT: CreateArguments = { kind: 'attribution', reference: '' }

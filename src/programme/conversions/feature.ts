@@ -6,7 +6,7 @@ import { partsOf } from '../../records/field.ts'
 import { checks } from './check.ts'
 import { type Conversion, conversion } from './conversion.ts'
 import { listing, conversions as resource } from './routes.ts'
-import { customerNamesTable, paymentNamesTable } from './table.ts'
+import { customerNamesTable, followingSalesTable, paymentNamesTable } from './table.ts'
 
 const amounts = ['amount', 'tax', 'shipping', 'discount'] as const
 
@@ -29,7 +29,7 @@ const columns: SheetColumns<Conversion> = {
 }
 
 export const conversions = feature(conversion, {
-  tables: [conversion.table, paymentNamesTable, customerNamesTable],
+  tables: [conversion.table, paymentNamesTable, customerNamesTable, followingSalesTable],
   resource,
   listing,
   sheet: sheetOf(columns),

@@ -6,7 +6,6 @@ import { insertLater } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { Terms } from '../affiliates/store.ts'
-import { kinds as earningKinds } from '../commission/sale.ts'
 import type { Referral } from '../referrals/referral.ts'
 import type { Claimant } from './attribution.ts'
 import { type Conversion, conversion } from './conversion.ts'
@@ -171,34 +170,6 @@ export async function historyOf(
   { customer_id, occurred_at, id }: Moment,
 ): Promise<{ readonly orders: number; readonly first: number | null }> {
   return (await bought(db, { customer_id, occurred_at, id }))[0]!
-}
-
-const following = prepared(
-  (db: Db, { customer_id, occurred_at, limit }: Omit<Moment, 'id'> & { limit: number }) =>
-    db
-      .selectFrom('conversions')
-      .selectAll()
-      .where('customer_id', '=', customer_id)
-      .where('customer_id', '<>', sql.lit(0))
-      .where('occurred_at', '>=', occurred_at)
-      .where('affiliate_id', '=', sql.lit(0))
-      .where(
-        'kind',
-        'in',
-        earningKinds.map(kind => sql.lit(kind)),
-      )
-      .orderBy('occurred_at')
-      .orderBy('id')
-      .limit(limit),
-)
-
-/** A customer's unattributed purchases since a time. */
-export async function uncreditedFrom(
-  db: Db,
-  { customer_id, occurred_at }: Omit<Moment, 'id'>,
-  limit: number,
-): Promise<Conversion[]> {
-  return following(db, { customer_id, occurred_at, limit })
 }
 
 const referralsOfPayment = (db: Db, id: string) =>

@@ -34,12 +34,28 @@ export const customerNamesTable = {
   copied: 'rows',
 } as const satisfies Table
 
+const followingColumns = {
+  customer_id: integer({ ...neither, references: { table: 'customers', person: true, outlives: true } }),
+  occurred_at: integer(neither),
+  conversion_id: integer(neither),
+} as const
+
+/** Of customers with many purchases that are to be credited: the last one that is done. */
+export const followingSalesTable = {
+  name: 'following_sales',
+  key: ['customer_id'],
+  columns: followingColumns,
+  copied: 'rows',
+} as const satisfies Table
+
 interface PaymentNamesTable extends RowsOf<typeof paymentNameColumns> {}
 interface CustomerNamesTable extends RowsOf<typeof customerNameColumns> {}
+interface FollowingSalesTable extends RowsOf<typeof followingColumns> {}
 
 declare module '../../storage/tables.ts' {
   interface Tables {
     payment_names: PaymentNamesTable
     customer_names: CustomerNamesTable
+    following_sales: FollowingSalesTable
   }
 }

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { describeService, operatorOf } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
+import { creditRest } from './following.ts'
+
+const RENEWALS = 230
+
+describeService('a customer with more purchases than are credited at once', service => {
+  let shops = 0
+  /** @returns how many of the purchases are credited to the affiliate */
+  async function bought(status = 'active') {
+    shops += 1
+    const context = `shop${shops}`
+    const customer = { id: 'C', email: `buyer${shops}@example.org` }
+    const affiliate = await service().newAffiliate(`seller${shops}`, { status: 'active', rate: 10 })
+    const report = (args: object) => service().post('/conversions', { context, customer, ...args })
+    const lines = Array.from({ length: RENEWALS }, (_, place) => ({
+      context,
+      customer,
+      kind: 'renewal',
+      reference: `R${place}`,
+      amount: 100,
+      // Several of each second.
+      occurred_at: `2026-03-01 10:00:${String(place % 7).padStart(2, '0')}`,
+    }))
+    const text = lines.map(line => JSON.stringify(line)).join('\n')
+    const headers = { 'content-type': 'application/x-ndjson' }
+    const sent = await service().post<string>('/conversions', text, { headers })
+    assert.equal(sent.status, 200, sent.body)
+    const sale = await report({
+      kind: 'sale',
+      reference: 'S',
+      amount: 100,
+      occurred_at: '2026-02-01',
+      affiliate_id: affiliate.id,
+    })
+    assert.equal(sale.status, 201, JSON.stringify(sale.body))
+    const credited = async () => {
+      const path = `/conversions?affiliate_id=${affiliate.id}&kind=renewal&number=1&count=1`
+      return Number((await service().get(path)).headers.get('x-total-count'))
+    }
+    const { customer_id } = sale.body.conversion
+    if (status !== 'active') await service().patch(`/affiliates/${affiliate.id}`, { status })
+    return { affiliate, credited, customer_id }
+  }
+  const rest = () => creditRest(operatorOf(service().database))
+  const waiting = () => service().database.reader.selectFrom('following_sales').selectAll().execute()
+
+  test('earns of each, the rest in the background', async () => {
+    const { affiliate, credited } = await bought()
+    assert.equal(await credited(), 100)
+    await Promise.all([rest(), rest()])
+    assert.equal(await credited(), RENEWALS)
+    const { body } = await service().get(`/affiliates/${affiliate.id}/balances`)
+    assert.equal(body.unpaid, (RENEWALS + 1) * 10)
+    assert.deepEqual(await waiting(), [])
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+  })
+
+  test('earns no more once the affiliate is inactive or the customer is deleted', async () => {
+    const inactive = await bought('inactive')
+    const deleted = await bought()
+    assert.equal((await service().delete(`/customers/${deleted.customer_id}`)).status, 200)
+    await rest()
+    assert.equal(await inactive.credited(), 100)
+    assert.equal(await deleted.credited(), 100)
+    assert.deepEqual(await waiting(), [])
+  })
+})

@@ -1,0 +1,12 @@
+import type { Engine } from '../database.ts'
+
+/** Customers of whom more purchases are to be credited than one transaction should change. */
+export function followingSales({ integer, tableOptions }: Engine): string[] {
+  return [
+    `CREATE TABLE following_sales (
+      customer_id ${integer} PRIMARY KEY,
+      occurred_at ${integer} NOT NULL,
+      conversion_id ${integer} NOT NULL
+    ) ${tableOptions}`,
+  ]
+}
