@@ -94,7 +94,10 @@ export const previewSchema = Type.Object({
       applies: Type.Boolean(),
       because: Type.String({ description: 'Why not.' }),
     }),
-    { description: 'The rules in the order in which they are tried, up to the first that applies.' },
+    {
+      description:
+        'The rules in the order in which they are tried for the sale as a whole, up to the first that applies; others may apply to some of its lines.',
+    },
   ),
   sentences: Type.Array(Type.String(), { description: 'The same in words; the first is the whole of it.' }),
 })
