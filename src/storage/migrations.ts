@@ -15,7 +15,7 @@ import { details } from './migrations/details.ts'
 import { earning, type Step } from './migrations/earning.ts'
 import { events } from './migrations/events.ts'
 import { followingSales } from './migrations/following-sales.ts'
-import { fewerIndexes } from './migrations/indexes.ts'
+import { draftsOfAffiliates, fewerIndexes } from './migrations/indexes.ts'
 import { namesWithoutAccents } from './migrations/names.ts'
 import { payoutNotes } from './migrations/payout-notes.ts'
 import { rejectionReasons } from './migrations/rejections.ts'
@@ -76,6 +76,7 @@ export const migrations: readonly Migration[] = [
   visitsByDay,
   recordCounts,
   followingSales,
+  draftsOfAffiliates,
 ]
 
 /** The calculation of a referral's amount is in `calculation` alone. */

@@ -21,7 +21,7 @@ const reasons = {
   'conversion.dispute_won': { words: 'dispute of a sale won' },
   'conversion.duplicate': { words: 'sale reported twice' },
   'exchange_rate.create': { words: 'exchange rate entered', isCorrection: true },
-  'rule.create': { words: 'commission rule saved', isCorrection: true },
+  'rule.create': { words: 'commission rule or rate saved', isCorrection: true },
   'payout_run.approve': { words: 'reserved by a payout run' },
   'payout_run.refuse': { words: 'payout run not approved' },
   'payout_run.cancel': { words: 'payout run cancelled' },

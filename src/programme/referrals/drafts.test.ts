@@ -1,7 +1,8 @@
 /** What drafts become once the rate is there that they wait for. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { describeService } from '../../../test/harness.ts'
+import { describeService, operatorOf } from '../../../test/harness.ts'
+import { draftSettler } from './drafts.ts'
 
 describeService('drafts whose rate comes later', service => {
   let affiliate: { id: number }
@@ -50,5 +51,46 @@ describeService('drafts whose rate comes later', service => {
     assert.equal(await statusOf(referrals[0].referral_id), 'rejected')
     const other = await post('/referrals', { ...payment, affiliate_id: affiliate.id, amount: 7 })
     assert.notEqual(other.id, referrals[0].referral_id)
+  })
+})
+
+describeService('drafts that no rule is for', service => {
+  /** @returns a sale of an affiliate whose rate type names no rule */
+  async function drafted(name: string, terms: object) {
+    const person = await service().newAffiliate(name, { status: 'active', ...terms })
+    const sale = { kind: 'sale', reference: name, amount: 100, affiliate_id: person.id }
+    const { body } = await service().post('/conversions', sale)
+    assert.equal(body.referrals[0].status, 'draft', JSON.stringify(body))
+    const path = `/referrals/${body.referrals[0].referral_id}`
+    return { person, read: async () => (await service().get(path)).body }
+  }
+  before(async () => {
+    const admin = await service().admin()
+    await admin.patch('/settings', { rate_types: ['percentage', 'flat', 'partner'] })
+  })
+
+  test('are earned once the affiliate has other terms', async () => {
+    const { person, read } = await drafted('renamed', { rate_type: 'partner' })
+    const edited = await service().patch(`/affiliates/${person.id}`, { rate_type: 'percentage', rate: 30 })
+    assert.equal(edited.status, 200, JSON.stringify(edited.body))
+    assert.equal(edited.body.unpaid_earnings, 30)
+    const { status, amount } = await read()
+    assert.deepEqual([status, amount], ['unpaid', '30.00'])
+  })
+
+  test('are earned in the background once the default is another', async () => {
+    const admin = await service().admin()
+    await admin.patch('/settings', { default_rate_type: 'partner', default_rate: 20 })
+    const context = operatorOf(service().database)
+    const settle = draftSettler(context, () => false)
+    const { read } = await drafted('by-default', {})
+    await settle()
+    assert.equal((await read()).status, 'draft')
+    await admin.patch('/settings', { default_rate_type: 'percentage' })
+    // Another process reads them again after a second.
+    context.settings.forget()
+    await settle()
+    const { status, amount } = await read()
+    assert.deepEqual([status, amount], ['unpaid', '20.00'])
   })
 })

@@ -1,7 +1,8 @@
-/** Drafts become real referrals as soon as the exchange rate or the rule exists that they wait for. */
+/** Drafts become real referrals as soon as the exchange rate, the rule or the rate exists that they wait for. */
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { markRules } from '../../settings/rules.ts'
 import { parseCalculation, type Target } from '../commission/calculation.ts'
 import { type DraftReason, ENDED, isEnded, isOwedAtOnce, type Judgement } from '../commission/engine.ts'
 import { columnsOf, commissionOfDraft, holdUntil, inProgramme } from '../commission/judging.ts'
@@ -14,9 +15,10 @@ import * as store from './store.ts'
 /** How many are changed in one transaction, so that no other write waits for long. */
 const BATCH = 100
 
-/** Drafts after an identifier that wait for one of these reasons, or for any. */
+/** Drafts after an identifier that wait for one of these reasons, or for any; of one affiliate, or of all. */
 export interface Waiting {
   readonly reasons?: readonly DraftReason[]
+  readonly affiliateId?: number
   readonly after?: number
 }
 
@@ -27,14 +29,29 @@ export interface Waiting {
 export async function settleDrafts(
   tx: WriteTx,
   settings: Settings,
-  { reasons, after = 0 }: Waiting = {},
+  waiting: Waiting = {},
 ): Promise<number | undefined> {
-  const drafts = await store.holdDrafts(tx, { after, limit: BATCH, ...(reasons && { reasons }) })
+  const drafts = await store.holdDrafts(tx, { after: 0, ...waiting, limit: BATCH })
   for (const draft of drafts) await settleDraft(tx, settings, draft)
   return drafts.length < BATCH ? undefined : drafts.at(-1)!.id
 }
 
-/** Judges all drafts again, in several transactions, where a rule or a rate has changed since the last time. */
+/**
+ * Judges the drafts of an affiliate again whose terms have changed; more than one batch is done in the background.
+ * @returns whether there were any
+ */
+export async function settleDraftsOf(
+  tx: WriteTx,
+  context: RequestContext,
+  affiliateId: number,
+): Promise<boolean> {
+  if (!(await store.hasDrafts(tx, affiliateId))) return false
+  const rest = await settleDrafts(tx, await context.settings.hold(tx), { affiliateId })
+  if (rest !== undefined) await markRules(tx, context.database.engine)
+  return true
+}
+
+/** Judges all drafts again, in several transactions, where a rule or a rate of all has changed since the last time. */
 export function draftSettler(context: RequestContext, isClosed: () => boolean): () => Promise<void> {
   let settledState = ''
   return async () => {
@@ -54,8 +71,8 @@ export function draftSettler(context: RequestContext, isClosed: () => boolean): 
 
 /** A text that differs once what drafts may wait for has changed. */
 async function stateOf({ database, settings }: RequestContext): Promise<string> {
-  const { rulesVersion, currency } = await settings.current()
-  return `${rulesVersion} ${currency} ${await lastChange(database.reader)}`
+  const { rulesVersion, currency, defaultRate, defaultRateType } = await settings.current()
+  return [rulesVersion, currency, defaultRate, defaultRateType, await lastChange(database.reader)].join(' ')
 }
 
 async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): Promise<void> {

@@ -194,14 +194,42 @@ export async function holdDue(tx: Tx, now: number, limit: number): Promise<Refer
   return dueQuery(tx, { now, limit })
 }
 
+const draftOf = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>
+  db
+    .selectFrom('referrals')
+    .select('id')
+    .where('affiliate_id', '=', affiliateId)
+    .where('status', '=', sql.lit('draft' as const))
+    .limit(1),
+)
+
+export async function hasDrafts(db: Db, affiliateId: number): Promise<boolean> {
+  return (await draftOf(db, { affiliateId })).length > 0
+}
+
+interface DraftPage {
+  readonly after: number
+  readonly limit: number
+  readonly reasons?: readonly string[]
+  readonly affiliateId?: number
+}
+
 /** Drafts, by identifier, locked until the transaction ends. */
 export async function holdDrafts(
   tx: Tx,
-  { after, limit, reasons }: { after: number; limit: number; reasons?: readonly string[] },
+  { after, limit, reasons, affiliateId }: DraftPage,
 ): Promise<Referral[]> {
-  const drafts = tx.selectFrom('referrals').selectAll().where('status', '=', 'draft').where('id', '>', after)
-  const waiting = reasons === undefined ? drafts : drafts.where('reason', 'in', reasons)
-  return waiting.orderBy('id').limit(limit).forUpdate().execute()
+  return tx
+    .selectFrom('referrals')
+    .selectAll()
+    .where('status', '=', sql.lit('draft' as const))
+    .where('id', '>', after)
+    .$if(reasons !== undefined, query => query.where('reason', 'in', reasons!))
+    .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
+    .orderBy('id')
+    .limit(limit)
+    .forUpdate()
+    .execute()
 }
 
 /** With the columns that its record does not show. */

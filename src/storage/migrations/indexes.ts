@@ -22,3 +22,8 @@ export function fewerIndexes({ integer, text, clusteredTableOptions }: Engine): 
     'ALTER TABLE visitors_by_day RENAME TO visitors',
   ]
 }
+
+/** An affiliate's drafts, which are judged again when the affiliate's terms change. */
+export function draftsOfAffiliates(): string[] {
+  return ["CREATE INDEX referrals_draft_of ON referrals (affiliate_id, id) WHERE status = 'draft'"]
+}
