@@ -290,10 +290,7 @@ async function serveVisitors(app: FastifyInstance, database: Database, options: 
   const tracking = new Tracking(onBehalfOf(service, database), allow, {
     failed: err => logger.error({ err }, 'visits could not be written; they are tried again'),
     dropped: visits =>
-      logger.warn(
-        { visits },
-        'more visits came than could be written: they were answered and are not counted',
-      ),
+      logger.warn({ visits }, 'visits were answered and are not counted: they could not be written in time'),
   })
   await app.register(open, { routes: visitorRoutes(tracking, HOME) })
   app.addHook('onClose', () => tracking.close())

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describeService, operatorOf } from '../../../test/harness.ts'
 import { now } from '../../base/time.ts'
@@ -50,21 +51,35 @@ describeService('visits that wait', service => {
   test('a report of the script is kept when a batch cannot be written', async () => {
     let isFull = true
     const refuse = () => {
-      if (isFull) throw new DatabaseUnavailable('SQLite: database or disk is full', undefined, 'full')
-      return undefined
+      if (!isFull) return undefined
+      refused += 1
+      throw new DatabaseUnavailable('SQLite: database or disk is full', undefined, 'full')
     }
     const failed = Promise.withResolvers<void>()
+    let refused = 0
+    const reports: unknown[] = []
     const database = new GuardedDatabase(service().database, { before: refuse })
     const batch = new VisitBatch(
       { ...operatorOf(service().database), database },
-      { failed: () => failed.resolve(), dropped: () => {} },
+      {
+        failed: error => {
+          reports.push(error)
+          failed.resolve()
+        },
+        dropped: visits => reports.push(visits),
+      },
     )
     const place = 'kept.test'
     batch.saw({ place, url: 'https://kept.test/', outcome: 'counted', affiliateId: 1, time: 7 })
     batch.loaded(place, 8)
     await failed.promise
+    const closing = batch.close()
+    // It is tried again and again at the end, with pauses, and reported once.
+    await delay(100)
+    assert.ok(refused < 5, `${refused} attempts`)
     isFull = false
-    await batch.close()
+    await closing
+    assert.equal(reports.length, 1)
     const pages = service().database.reader.selectFrom('script_pages').where('place', '=', place)
     const [page] = await pages.select(['outcome', 'counted_at', 'loaded_at']).execute()
     assert.deepEqual({ ...page }, { outcome: 'counted', counted_at: 7, loaded_at: 8 })

@@ -5,6 +5,7 @@
  * See docs/decisions/visitors.md.
  */
 import { hash, randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Rounds } from '../../base/rounds.ts'
 import { dayOf } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
@@ -53,9 +54,9 @@ interface Sighted {
 
 /** Called when visits could not be written. */
 export interface VisitReports {
-  /** A batch could not be written; it is tried again. */
+  /** A batch could not be written; it is tried again, and not reported again until one was written. */
   failed(error: unknown): void
-  /** So many visits were answered and are not counted, because too many were waiting. */
+  /** So many visits were answered and are not counted: too many were waiting, or the service ends. */
   dropped(visits: number): void
 }
 
@@ -72,7 +73,11 @@ export class VisitBatch {
   constructor(context: RequestContext, reports: VisitReports) {
     this.#context = context
     this.#reports = reports
-    this.#rounds = new Rounds(EVERY_MS, () => this.#flushAll())
+    this.#rounds = new Rounds(
+      EVERY_MS,
+      () => this.#flushAll(),
+      error => reports.failed(error),
+    )
   }
 
   /** Adds a visit, and returns at once. */
@@ -98,12 +103,21 @@ export class VisitBatch {
     this.#loads.set(place, time)
   }
 
-  /** Writes what is waiting. */
+  /** Writes what is waiting. What the database refuses until the end is lost, which is reported. */
   async close(): Promise<void> {
     await this.#rounds.close()
     const giveUpAt = performance.now() + CLOSING_MS
     const waits = () => this.#waiting.length + this.#sightings.size + this.#loads.size > 0
-    while (waits() && performance.now() < giveUpAt) await this.#flush().catch(() => {})
+    while (waits() && performance.now() < giveUpAt) {
+      try {
+        await this.#flush()
+      } catch {
+        // Rounds have reported why.
+        await delay(EVERY_MS)
+      }
+    }
+    const lost = this.#waiting.length + this.#dropped
+    if (lost > 0) this.#reports.dropped(lost)
   }
 
   async #flushAll(): Promise<void> {
@@ -111,7 +125,7 @@ export class VisitBatch {
     while (this.#waiting.length >= ENOUGH)
   }
 
-  /** @throws what it has reported, so that a round ends with it */
+  /** @throws what the database has refused; all of it waits on */
   async #flush(): Promise<void> {
     if (this.#dropped > 0) this.#reports.dropped(this.#dropped)
     this.#dropped = 0
@@ -128,7 +142,6 @@ export class VisitBatch {
         for (const [place, time] of loads) await store.keepLoad(tx, place, time)
       })
     } catch (error) {
-      this.#reports.failed(error)
       this.#waiting.unshift(...batch)
       this.#putBack(sightings, loads)
       const beyond = Math.max(0, this.#waiting.length - MOST_WAITING)
