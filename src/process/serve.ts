@@ -203,7 +203,7 @@ async function close(app: FastifyInstance, log: Logger): Promise<void> {
   app.server.prependListener('request', (_request, response) => {
     response.shouldKeepAlive = false
   })
-  const closing = once(app.server, 'close')
+  const closing = once(app.server, 'close').then(() => clearTimeout(cutOff))
   // Stops listening; the HTTP server's own method would close idle connections as well.
   NetServer.prototype.close.call(app.server)
   await Promise.race([closing, delay(SILENCE_MS)])
@@ -211,5 +211,4 @@ async function close(app: FastifyInstance, log: Logger): Promise<void> {
   const reaping = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOKED_FOR_EVERY_MS)
   await app.close()
   clearInterval(reaping)
-  clearTimeout(cutOff)
 }

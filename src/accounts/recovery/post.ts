@@ -18,6 +18,7 @@ export interface Letter {
 export class Post {
   readonly publicUrl: string
   readonly #options: MailOptions
+  readonly #ending = new AbortController()
   #transport: Promise<Transporter> | undefined
 
   constructor(options: MailOptions) {
@@ -29,7 +30,12 @@ export class Post {
     const { smtpUrl, from } = this.#options
     // Loaded with the first mail, since most services send none.
     this.#transport ??= import('nodemailer').then(({ createTransport }) => createTransport(smtpUrl))
-    await (await this.#transport).sendMail({ from, ...letter })
+    await (await this.#transport).sendMail({ from, ...letter, signal: this.#ending.signal })
+  }
+
+  /** Gives up what is under way: a mail server may take minutes to say anything. */
+  abort(): void {
+    this.#ending.abort()
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { assertFailure, engines, operatorOf, type Service, serviceOn } from '../../../test/harness.ts'
 import { MailServer } from '../../../test/mail.ts'
 import { createUser } from '../users/rules.ts'
+import { Post } from './post.ts'
 import { Recovery } from './rules.ts'
 
 const PASSWORD = 'a password of somebody'
@@ -124,6 +127,27 @@ for (const [engine, fresh] of Object.entries(engines)) {
       // Nothing of an account is read before the answer: a letter that cannot go out delays nobody.
       const slow = new Recovery({ send: () => new Promise(() => {}) } as never, () => assert.fail())
       await slow.ask({ ...operatorOf(service.database), address: '203.0.113.33' }, 'present')
+    })
+
+    test('a mail server that says nothing does not keep the service from ending', async () => {
+      await join('unheard')
+      const silent = createServer().listen(0, '127.0.0.1')
+      await once(silent, 'listening')
+      const { port } = silent.address() as AddressInfo
+      const failures: Error[] = []
+      const post = new Post({ smtpUrl: `smtp://127.0.0.1:${port}`, from: 'a@b.example', publicUrl: '' })
+      const recovery = new Recovery(post, error => failures.push(error as Error))
+      const connected = once(silent, 'connection')
+      await recovery.ask({ ...operatorOf(service.database), address: '203.0.113.35' }, 'unheard')
+      const [socket] = await connected
+      const ended = once(socket.resume(), 'close')
+      await recovery.close()
+      await ended
+      silent.close()
+      assert.deepEqual(
+        failures.map(({ name }) => name),
+        ['AbortError'],
+      )
     })
 
     test('429 - few letters for one account, by any of its names, and few for one who asks', async () => {

@@ -18,6 +18,8 @@ import type { NewPasswordArguments } from './schema.ts'
 import * as store from './store.ts'
 
 const LINK_SECONDS = 3600
+/** Less than the service takes to end at most. */
+const CLOSING_MS = 4000
 
 /** Sends the mails in the background, after the answer. */
 export class Recovery {
@@ -55,9 +57,11 @@ export class Recovery {
     }
   }
 
-  /** Resolves when all requested mails are sent. */
+  /** Resolves when all requested mails are sent, or have failed, at the latest after some seconds. */
   async close(): Promise<void> {
+    const giveUp = setTimeout(() => this.#post.abort(), CLOSING_MS)
     await Promise.all(this.#underWay)
+    clearTimeout(giveUp)
     await this.#post.close()
   }
 }
