@@ -6,6 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { DAY_SECONDS, now } from '../src/base/time.ts'
+import { currentKey, rotateKeys } from '../src/programme/tracking/keys.ts'
+import { newNonce, signClick } from '../src/programme/tracking/token.ts'
 import { changeSettings } from '../src/settings/rules.ts'
 import { eventually, launch, WAIT_MS } from './browser/world.ts'
 import { operatorOf, type Service, startService } from './harness.ts'
@@ -165,6 +168,84 @@ describe('visitors in a browser', () => {
       assert.deepEqual([await token(page, 'first'), await token(page)], [first, last])
       const { referrals } = await sell('order 2', { first, last })
       assert.equal(referrals[0].affiliate_id, other.id)
+    }))
+
+  /** A genuine token of a click that many days ago. */
+  async function clickedBefore(days: number, affiliateId = affiliate.id): Promise<string> {
+    const time = now() - days * DAY_SECONDS
+    await rotateKeys(operatorOf(service.database))
+    const key = await currentKey(service.database.reader)
+    return signClick({ affiliateId, linkId: 0, campaign: '', time, nonce: newNonce(time) }, key)
+  }
+
+  test('the page of an earlier click is opened again - the last click stays, and one that has expired is no first one', () =>
+    visit(async page => {
+      const [expired, earlier, later] = await Promise.all([40, 20, 1].map(days => clickedBefore(days)))
+      const tokensAfter = async (token: string) => {
+        await page.goto(at('shop', `/?aff_click=${token}`))
+        return [await page.evaluate(`affiliated('token', 'first')`), await arrived(page)]
+      }
+      assert.deepEqual(await tokensAfter(expired!), [expired, expired])
+      assert.deepEqual(await tokensAfter(earlier!), [earlier, earlier])
+      assert.deepEqual(await tokensAfter(later!), [earlier, later])
+      for (const token of [earlier!, expired!]) {
+        assert.deepEqual(await tokensAfter(token), [earlier, later])
+        await page.reload()
+        assert.equal(await arrived(page), later)
+      }
+    }))
+
+  test('a token of a time that is yet to come does not last', () =>
+    visit(async page => {
+      await page.goto(at('shop', `/?aff_click=${await clickedBefore(-300)}`))
+      await arrived(page)
+      const clicked = await clickedBefore(0)
+      await page.goto(at('shop', `/?aff_click=${clicked}`))
+      assert.equal(await arrived(page), clicked)
+    }))
+
+  test('what another page of the shop has done counts in pages that are open', () =>
+    visit(async page => {
+      const [earlier, later] = await Promise.all([20, 1].map(days => clickedBefore(days)))
+      const sent = () => page.evaluate(`new FormData(document.forms[0]).get('aff_click')`)
+      await page.goto(at('shop', `/?aff_click=${earlier}`))
+      assert.equal(await arrived(page), earlier)
+      const other = await page.context().newPage()
+      await other.goto(at('shop', `/?aff_click=${later}`))
+      assert.equal(await arrived(other), later)
+      assert.deepEqual([await arrived(page), await sent()], [later, later])
+      await other.evaluate(`affiliated('consent', false)`)
+      assert.deepEqual([await sent(), await token(page)], ['', ''])
+      await page.click('#pay')
+      await page.waitForURL(/pay\.test/)
+      assert.equal(page.url(), at('pay', '/pay?cart=7#top'))
+    }))
+
+  test('a login with a blank in the path, and links of all kinds', () =>
+    visit(async page => {
+      await service.newAffiliate('blank', { status: 'active', username: 'john döe' })
+      await page.goto(at('shop', '/ref/john%20d%C3%B6e/'))
+      const clicked = await arrived(page)
+      const decorated = (html: string) =>
+        page.evaluate(`(() => {
+          document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(html)})
+          const link = document.body.lastElementChild
+          link.addEventListener('click', event => event.preventDefault())
+          const inner = link.firstElementChild ?? link
+          for (const type of ['click', 'click']) inner.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true }))
+          return link.href
+        })()`)
+      const pay = `http://pay.test:${port}/`
+      assert.equal(
+        await decorated(`<a href="${pay}?flag&q=a%20b&sig=~*(x)&aff_click=old#top">Pay</a>`),
+        `${pay}?flag&q=a%20b&sig=~*(x)&aff_click=${clicked}&aff_first=${clicked}#top`,
+      )
+      assert.equal(
+        await decorated(`<a href="${pay}">Pay</a>`),
+        `${pay}?aff_click=${clicked}&aff_first=${clicked}`,
+      )
+      // It has no host, and is no error.
+      await decorated(`<svg><a href="${pay}"><rect width="9" height="9"/></a></svg>`)
     }))
 
   test('without JavaScript, through the redirect - the token is in the address, and the sale is credited', () =>

@@ -5,10 +5,10 @@
  */
 
 /**
- * Filled in by the service: attribution window in days, whether consent is required, the shop's hosts, and the domains
- * whose hosts share the cookie.
+ * Filled in by the service: attribution window in seconds, whether consent is required, the shop's hosts, and the domains
+ * whose hosts share the cookie, with a dot before each.
  */
-declare const AFFILIATED_SETTINGS: { days: number; consent: boolean; hosts: string[]; domains: string[] }
+declare const AFFILIATED_SETTINGS: [lifetime: number, consent: boolean, hosts: string[], domains: string[]]
 
 interface Affiliated {
   (what: string, value?: unknown): unknown
@@ -23,78 +23,101 @@ interface Window {
 }
 
 {
-  const { days, consent, hosts, domains } = AFFILIATED_SETTINGS
+  const [lifetime, consent, hosts, domains] = AFFILIATED_SETTINGS
   const name = 'aff_click'
   const nameOfFirst = 'aff_first'
   const page = document
   // Cast: the page includes the script as an HTML element.
   const script = (page.currentScript || page.querySelector('script[src*="a.js"]')) as HTMLScriptElement
   const isToken = (text: string | null | undefined) => /^[\w-]{60,200}$/.test(text || '')
+  /** When a token was signed, in seconds: see signClick. */
+  const at = (token: string) =>
+    [...atob(token.slice(8, 14).replace(/-/g, '+').replace(/_/g, '/'))].reduce(
+      (time, byte) => time * 256 + byte.charCodeAt(),
+      0,
+    )
   /** Tokens of the first and the last click; '' when there is none. */
   let first = ''
   let last = ''
   /** Undefined until the visitor has consented, or need not; false once consent is withdrawn. */
   let begun: boolean | undefined
+  /** Whether the browser stores the cookie. */
+  let stored: boolean | undefined
 
+  /** Another page of the shop may have changed the cookie, or removed it. @returns whether the visitor still consents */
   const read = () => {
-    const [, one, other] = /(?:^|; )aff_click=([\w-]+)\.([\w-]+)/.exec(page.cookie) || []
-    if (one) {
-      first = one
-      last = other!
-    }
+    try {
+      const [, one, other] = (begun && /(?:^|; )aff_click=([\w-]+)\.([\w-]+)/.exec(page.cookie)) || []
+      if (one) {
+        first = one
+        last = other!
+        stored = true
+      } else if (stored) {
+        first = last = ''
+        stored = begun = false
+      }
+    } catch {}
+    return begun
   }
 
   const set = (seconds: number, domain: string) => {
-    // biome-ignore lint/suspicious/noDocumentCookie: many browsers lack the Cookie Store API.
-    page.cookie = `${name}=${first}.${last};path=/;samesite=lax;max-age=${seconds}${domain}${
-      location.protocol === 'https:' ? ';secure' : ''
-    }`
+    try {
+      // biome-ignore lint/suspicious/noDocumentCookie: many browsers lack the Cookie Store API.
+      page.cookie = `${name}=${first}.${last};path=/;samesite=lax;max-age=${seconds}${domain}${
+        location.protocol[4] === 's' ? ';secure' : ''
+      }`
+    } catch {}
   }
 
   // The same cookie that the service sets, see clickCookie.
   const write = (seconds: number) => {
-    const shared = domains.find(domain => `.${location.hostname}`.endsWith(`.${domain}`))
+    const shared = domains.find(domain => `.${location.hostname}`.endsWith(domain))
     // One that was stored for this host alone would be read in place of the shared one.
     set(shared ? 0 : seconds, '')
     if (shared) set(seconds, `;domain=${shared}`)
   }
 
   const fill = (data?: FormData) => {
-    for (const [field, token] of [
-      [name, last],
-      [nameOfFirst, first],
-    ] as const) {
-      // Fields may hold what the shop's server has stored, until consent is withdrawn.
-      if (!last && begun !== false) return
-      if (data) data.has(field) && data.set(field, token)
-      else
-        for (const input of page.querySelectorAll<HTMLInputElement>(`input[name=${field}]`))
-          input.value = token
-    }
+    read()
+    // Fields may hold what the shop's server has stored, until consent is withdrawn.
+    if (last || begun === false)
+      for (const [field, token] of [
+        [name, last],
+        [nameOfFirst, first],
+      ] as const) {
+        if (data) data.has(field) && data.set(field, token)
+        else
+          for (const input of page.querySelectorAll<HTMLInputElement>(`input[name=${field}]`))
+            input.value = token
+      }
   }
 
   const keep = (token: string, before?: string | null) => {
     if (!isToken(token)) return
+    const now = Date.now() / 1000
+    // A page that was opened earlier is shown again. A time that is yet to come is nobody's.
+    const latest = at(token) < at(last) && at(last) < now + 600 ? last : token
+    const earliest =
+      [first, last, before, latest].find(one => isToken(one) && at(one!) > now - lifetime) || latest
     // Where the service answers on the shop's own host it has already set this cookie, and that one lasts longer.
-    if (last !== token) {
-      first = first || (isToken(before) ? before! : token)
-      last = token
-      write(days * 86400)
+    if (last !== latest || first !== earliest) {
+      first = earliest
+      last = latest
+      write(lifetime)
+      read()
     }
     fill()
   }
 
   const ask = (sent: Record<string, string>) => {
-    fetch(script.src.replace(/[^/]*$/, 'a'), {
+    fetch(new URL('a', script.src), {
       method: 'POST',
       keepalive: true,
       body: new URLSearchParams(sent),
     })
-      .then(async answer => {
-        const text = await answer.text()
-        if (!begun) return end()
-        read()
-        if (answer.ok) keep(text)
+      .then(answer => answer.text())
+      .then(text => {
+        read() ? keep(text) : end()
       })
       .catch(() => {})
   }
@@ -106,7 +129,7 @@ interface Window {
       read()
       const query = new URLSearchParams(location.search)
       const token = query.get(name)
-      const ref = query.get('ref') || /\/ref\/([^/]+)/.exec(location.pathname)?.[1]
+      const ref = query.get('ref') || decodeURIComponent(/\/ref\/([^/]+)/.exec(location.pathname)?.[1] || '')
       // Cast: entries of type 'navigation' are always of this class.
       const [visit] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
       if (token) {
@@ -120,8 +143,9 @@ interface Window {
         ask({
           ref,
           campaign: query.get('campaign') || '',
-          url: location.href,
-          referrer: page.referrer,
+          // The service keeps no more, and takes no long bodies.
+          url: location.href.slice(0, 2e3),
+          referrer: page.referrer.slice(0, 500),
         })
       fill()
     } catch {}
@@ -129,39 +153,38 @@ interface Window {
 
   const end = () => {
     first = last = ''
-    begun = false
+    stored = begun = false
     fill()
-    try {
-      write(0)
-    } catch {}
+    write(0)
   }
 
   const affiliated: Affiliated = (what, value) => {
     if (what === 'consent') value === false ? end() : begin()
-    return what !== 'token' ? undefined : value === 'first' ? first : last
+    if (what !== 'token') return
+    read()
+    return value === 'first' ? first : last
   }
 
-  for (const event of ['mousedown', 'click'])
-    addEventListener(
-      event,
-      ({ target }) => {
-        // Cast: the target is an element, or something without `closest`.
-        const link = (target as Element).closest?.<HTMLAnchorElement>('a[href]')
-        const isOurs = (host: string) =>
-          host[0] === '*' ? link!.host.endsWith(host.slice(1)) : link!.host === host
-        if (!last || !link || link.host === location.host || !hosts.some(isOurs)) return
-        const url = new URL(link.href)
-        url.searchParams.set(name, last)
-        url.searchParams.set(nameOfFirst, first)
-        link.href = url.href
-      },
-      true,
-    )
+  const decorate = ({ target }: Event) => {
+    // Cast: the target is an element, or something without `closest`.
+    const link = (target as Element).closest?.<HTMLAnchorElement>('a[href]')
+    const host = link?.host
+    const isOurs = (allowed: string) =>
+      allowed[0] === '*' ? host!.endsWith(allowed.slice(1)) : host === allowed
+    // Links of SVG have no host.
+    if (!host || host === location.host || !hosts.some(isOurs) || !read() || !last) return
+    // As text, so that other parameters stay exactly as they are.
+    const others = link!.search.replace(/[?&]aff_(click|first)=[^&]*/g, '')
+    link!.search = `${others}&${name}=${last}&${nameOfFirst}=${first}`.slice(1)
+  }
+  addEventListener('mousedown', decorate, true)
+  addEventListener('click', decorate, true)
+
   addEventListener('formdata', ({ formData }) => fill(formData))
   addEventListener('DOMContentLoaded', () => fill())
 
   const early = window.affiliated?.q || []
   window.affiliated = affiliated
-  if (!consent && !script.hasAttribute('data-consent')) begin()
+  if (!consent && !('consent' in script.dataset)) begin()
   for (const call of early) affiliated(...call)
 }

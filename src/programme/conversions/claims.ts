@@ -78,7 +78,12 @@ export async function claimsOf(
 ): Promise<Origins> {
   const window = windowOf(occurredAt, attributionDays)
   const { first, last } = tokensOf(evidence.click)
-  const tokens = attribution === 'first' ? [first, last] : [last, first]
+  const clicks: Clicked[] = []
+  for (const token of new Set([first, last].filter(token => token !== '')))
+    clicks.push(await claimOfClick(tx, token, window))
+  // A shop may have mixed them up: which came first is signed.
+  clicks.sort((a, b) => (a.time && b.time ? a.time - b.time : 0))
+  if (attribution === 'last') clicks.reverse()
   const claims: Claim[] = []
   const visits = new Map<number, number>()
   const campaigns = new Map<number, string>()
@@ -91,8 +96,7 @@ export async function claimsOf(
     claims.push({ by: 'affiliate', affiliateId: evidence.affiliate_id })
   if (owner !== null) claims.push({ by: 'customer', affiliateId: owner })
   if (evidence.coupon) add(await claimOfCoupon(tx, evidence.coupon))
-  for (const token of new Set(tokens.filter(token => token !== '')))
-    add(await claimOfClick(tx, token, window))
+  for (const click of clicks) add(click)
   if (evidence.visit_id !== undefined) add(await claimOfVisit(tx, evidence.visit_id, window))
   return { claims, campaigns, visits }
 }
@@ -102,6 +106,8 @@ interface Clicked {
   readonly campaign: string
   /** 0 if unknown. */
   readonly visitId?: number
+  /** Of a click whose token is genuine. */
+  readonly time?: number
 }
 
 async function claimOfClick(tx: Tx, token: string, window: Window): Promise<Clicked> {
@@ -109,11 +115,12 @@ async function claimOfClick(tx: Tx, token: string, window: Window): Promise<Clic
   if (!click) {
     return { claim: { by: 'click', affiliateId: 0, reason: `${refusal}_click` }, campaign: '' }
   }
-  const { affiliateId, campaign } = click
-  const reason = untimely(click.time, window)
-  if (reason) return { claim: { by: 'click', affiliateId, reason }, campaign: '' }
+  const { affiliateId, campaign, time } = click
+  const reason = untimely(time, window)
+  if (reason) return { claim: { by: 'click', affiliateId, reason }, campaign: '', time }
   // The visit's row may be written after the sale.
-  return { claim: { by: 'click', affiliateId }, campaign, visitId: (await idByNonce(tx, click.nonce)) ?? 0 }
+  const visitId = (await idByNonce(tx, click.nonce)) ?? 0
+  return { claim: { by: 'click', affiliateId }, campaign, visitId, time }
 }
 
 async function claimOfVisit(tx: Tx, id: number, window: Window): Promise<Clicked> {

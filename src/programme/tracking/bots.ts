@@ -9,12 +9,15 @@ const AGENTS_KEPT = 5000
 /** By User-Agent: searching the list takes longer than the rest of a redirect. */
 const verdicts = new Map<string, boolean>()
 
-/** Recognises a program by its User-Agent. A headless browser is not one: it runs pages like any other browser. */
+/**
+ * Recognises a program by its User-Agent, which every browser has. A headless browser is not one: it runs pages like any
+ * other browser.
+ */
 export function isProgram(userAgent = ''): boolean {
   const agent = userAgent.slice(0, AGENT_LENGTH)
   const before = verdicts.get(agent)
   if (before !== undefined) return before
-  const isBot = isbot(agent.replace('HeadlessChrome', 'Chrome'))
+  const isBot = agent === '' || isbot(agent.replace('HeadlessChrome', 'Chrome'))
   if (verdicts.size >= AGENTS_KEPT) verdicts.clear()
   verdicts.set(agent, isBot)
   return isBot

@@ -2,7 +2,8 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { TrackingSettings } from '../../base/settings.ts'
-import { DAY_SECONDS } from '../../base/time.ts'
+import { DAY_SECONDS, now } from '../../base/time.ts'
+import { timeOf } from './token.ts'
 
 const NAME = 'aff_click'
 
@@ -35,7 +36,10 @@ export function clickCookie(
   { tracking, secure }: { tracking: TrackingSettings; secure: boolean },
 ): string | undefined {
   if (site !== 'same-origin') return undefined
-  const [, first = token] = /(?:^|; )aff_click=([\w-]{60,200})\./.exec(cookie) ?? []
+  const [, ...before] = /(?:^|; )aff_click=([\w-]{60,200})\.([\w-]{60,200})/.exec(cookie) ?? []
+  const since = now() - tracking.attributionDays * DAY_SECONDS
+  // As the script judges: one that counts no more is no first click.
+  const first = before.find(one => timeOf(one) > since) ?? token
   // The page's origin: a proxy may have replaced the Host header.
   const page = URL.parse(origin)?.hostname ?? ''
   const shared = cookieDomains(tracking.hosts).find(domain => `.${page}`.endsWith(`.${domain}`))

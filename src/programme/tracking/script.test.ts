@@ -50,7 +50,7 @@ describeService('the script', service => {
     assert.equal(texts.size, 1)
     assert.equal(tags.size, 3)
     const [text] = texts
-    assert.ok(text!.includes('"consent":false'))
+    assert.ok(text!.includes('[2592000,false,'), 'days of the window, consent')
   })
 
   test('200 - a beacon is answered with a token that pages of any origin may read, and 204 - for nobody', async () => {

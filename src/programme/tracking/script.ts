@@ -5,6 +5,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { packageFolder } from '../../base/package.ts'
 import type { TrackingSettings } from '../../base/settings.ts'
+import { DAY_SECONDS } from '../../base/time.ts'
 import { cookieDomains } from './cookie.ts'
 
 /** The script in one encoding. */
@@ -46,15 +47,15 @@ export class Script {
   }
 }
 
-/** The settings that the script needs; anybody can read them. */
+/** The settings that the script needs, in its order; anybody can read them. */
 function settingsOf({ attributionDays, consentRequired, page, hosts }: TrackingSettings) {
   const host = URL.parse(page)?.host
-  return {
-    days: attributionDays,
-    consent: consentRequired,
-    hosts: [...new Set([...(host ? [host] : []), ...hosts])],
-    domains: cookieDomains(hosts),
-  }
+  return [
+    attributionDays * DAY_SECONDS,
+    consentRequired,
+    [...new Set([...(host ? [host] : []), ...hosts])],
+    cookieDomains(hosts).map(domain => `.${domain}`),
+  ]
 }
 
 /** The built script; the source where the program runs from its sources. */

@@ -106,6 +106,12 @@ export function signClick({ affiliateId, linkId, campaign, time, nonce }: Click,
   return token.toString('base64url')
 }
 
+/** What a token says of its time, in seconds, whoever has signed it; the script reads it alike. */
+export function timeOf(token: string): number {
+  const bytes = Buffer.from(token, 'base64url')
+  return bytes.length < FIXED_BYTES ? 0 : bytes.readUInt32BE(HEADER_BYTES)
+}
+
 /**
  * @param keyOf finds a key of this service by its name in the token
  * @param since the first second of the window
