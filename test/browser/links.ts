@@ -38,7 +38,11 @@ export function linkScenarios(world: () => World): void {
         assert.equal(await page.getByText('This link leads nowhere yet').count(), 0)
         await page.getByRole('link', { name: own }).click()
         await page.getByRole('heading', { level: 1, name: `Link ${affiliate.id}` }).waitFor()
-        await page.goBack()
+        await page.getByRole('link', { name: 'Edit' }).click()
+        // It keeps its code and its affiliate.
+        await page.locator('input[name=code]:disabled').waitFor()
+        assert.ok(await page.getByRole('combobox', { name: 'Affiliate' }).isDisabled())
+        await goTo(page, `/affiliates/${affiliate.id}/show`)
         await page.getByRole('button', { name: 'Copy default link' }).waitFor()
 
         await page.getByRole('link', { name: 'Links', exact: true }).click()
@@ -69,6 +73,11 @@ export function linkScenarios(world: () => World): void {
         assert.equal(await page.getByText('/r/spring-sale').count(), 0)
         assert.equal(await page.getByRole('button', { name: 'Copy address' }).count(), 0)
         assert.equal(await page.getByRole('img', { name: 'QR code of the address' }).count(), 0)
+        // More than a QR code holds, which is no reason to lose what was typed.
+        const long = `/${'x'.repeat(2500)}`
+        await page.getByLabel('Deeper page').fill(long)
+        await page.getByText('It is too long for a QR code.').waitFor()
+        assert.equal(await page.getByLabel('Deeper page').inputValue(), long)
         await page.getByLabel('Deeper page').fill('//shop.example/shoes/7')
         await page.getByText(`/r/spring-sale?to=${encodeURIComponent('//shop.example/shoes/7')}`).waitFor()
         await page.getByRole('img', { name: 'QR code of the address' }).waitFor()

@@ -33,7 +33,7 @@ interface Window {
   /** When a token was signed, in seconds: see signClick. */
   const at = (token: string) =>
     [...atob(token.slice(8, 14).replace(/-/g, '+').replace(/_/g, '/'))].reduce(
-      (time, byte) => time * 256 + byte.charCodeAt(),
+      (time, byte) => time * 256 + byte.charCodeAt(0),
       0,
     )
   /** Tokens of the first and the last click; '' when there is none. */

@@ -15,6 +15,9 @@ const DESTINATION =
   'The page that it leads to, on a host of the settings; the programme page when it is empty.'
 const CAMPAIGN = 'The campaign that its visits belong to.'
 
+/** Whether a code is that of a default link: the identifier of its affiliate. */
+export const isDefault = (code: string): boolean => /^\d+$/.test(code)
+
 const fields = {
   affiliate_id: {
     ...reference('affiliates', 'The affiliate whose link it is.', { person: true, outlives: true }),
@@ -26,7 +29,7 @@ const fields = {
     create: Type.Optional(code(CODE)),
     edit: Type.Optional(code(CODE)),
     problem: (value: string) =>
-      /^\d+$/.test(value)
+      isDefault(value)
         ? 'must have a letter: digits alone are the default link of the affiliate with this identifier.'
         : undefined,
     sample: ({ random }: { random(): number }) => `s${random().toString(36).slice(2, 12)}`,

@@ -1,12 +1,14 @@
 /** Rules for links: each has a unique code, which is generated when none is sent. */
 import { randomInt } from 'node:crypto'
 import type { Static } from 'typebox'
-import type { RequestContext } from '../../events/write.ts'
+import { type Problems, refuseInvalid } from '../../base/errors.ts'
+import type { Context, RequestContext } from '../../events/write.ts'
 import { plainRules, refusingTwo } from '../../records/rules.ts'
-import { link } from './link.ts'
+import { isDefault, link } from './link.ts'
 import { links } from './store.ts'
 
 type CreateArguments = Static<typeof link.create>
+type EditArguments = Partial<Static<typeof link.edit>> & { readonly link_id?: number }
 
 const CODE_LENGTH = 7
 /** Without letters and digits that look alike. */
@@ -18,14 +20,40 @@ const plain = plainRules(link, links)
 /** @throws Failure no_link, invalid_argument, code_taken */
 export const rules = {
   ...plain,
+  problems: async (context: Context, sent: EditArguments) => {
+    const { args, problems } = await judged(context, sent)
+    return { ...(await plain.problems(context, args)), ...problems }
+  },
   ...refusingTwo(
     {
       create: (context: RequestContext, args: CreateArguments) =>
         plain.create(context, { ...args, code: args.code ?? randomCode() }),
-      edit: plain.edit,
+      edit: async (context: RequestContext, sent: EditArguments) => {
+        const { args, problems } = await judged(context, sent)
+        refuseInvalid(problems)
+        return plain.edit(context, args)
+      },
     },
     'code_taken',
   ),
+}
+
+/** The default link of an affiliate keeps its code and its affiliate: both can be sent as they are. */
+async function judged(
+  { database }: Context,
+  args: EditArguments,
+): Promise<{ args: EditArguments; problems: Problems }> {
+  const { code, affiliate_id, ...others } = args
+  const before = args.link_id === undefined ? undefined : await links.find(database.reader, args.link_id)
+  if (!before || !isDefault(before.code)) return { args, problems: {} }
+  const wrong = (what: string) =>
+    `must stay ${what}: it is the default link of this affiliate. Make another link.`
+  const problems = {
+    ...(code !== undefined && code !== before.code && { code: wrong(before.code) }),
+    ...(affiliate_id !== undefined &&
+      affiliate_id !== before.affiliate_id && { affiliate_id: wrong(String(before.affiliate_id)) }),
+  }
+  return { args: others, problems }
 }
 
 /** Begins with a letter, so that it is never mistaken for an identifier. */

@@ -49,6 +49,24 @@ describeService('links of affiliates', service => {
   const read = (url: URL | null) =>
     readToken(service().database.reader, url?.searchParams.get('aff_click') ?? '', 0)
 
+  test('400 - the default link keeps its code and its affiliate; 200 - they are sent as they are', async () => {
+    const other = await service().newAffiliate('another', ACTIVE)
+    const { body } = await service().get(`/links?affiliate_id=${other.id}`)
+    const path = `/links/${body[0].id}`
+    for (const [name, value] of [
+      ['code', 'annacode'],
+      ['affiliate_id', affiliate.id],
+    ] as const) {
+      const refused = await service().patch(path, { [name]: value, campaign: 'x' })
+      assertFailure(refused, 400, 'rest_invalid_param')
+      assert.match(refused.body.data.params[name], /^must stay \d+: it is the default link/)
+    }
+    const { code, affiliate_id } = body[0]
+    const edited = await service().patch(path, { code, affiliate_id, campaign: 'own' })
+    assert.deepEqual([edited.status, edited.body.code, edited.body.campaign], [200, code, 'own'])
+    assert.equal((await service().patch(path, { campaign: '' })).status, 200)
+  })
+
   test('200 - each affiliate has one whose code is the identifier, and others with codes of their choice', async () => {
     const { body } = await service().get(`/links?affiliate_id=${affiliate.id}`)
     assert.equal(body.length, 1)

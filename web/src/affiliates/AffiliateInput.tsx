@@ -10,7 +10,7 @@ import {
 import { useWatch } from 'react-hook-form'
 import { type Affiliate, deletedName } from './affiliate.tsx'
 
-type Props = Pick<AutocompleteInputProps, 'validate' | 'helperText' | 'sx'> & {
+type Props = Pick<AutocompleteInputProps, 'validate' | 'helperText' | 'disabled' | 'sx'> & {
   /**
    * Label of an affiliate in the field and its options. Must keep its identity across renders: a new function makes
    * the autocomplete reset the text that is being typed.

@@ -1,4 +1,4 @@
-import { required, TextInput } from 'react-admin'
+import { required, TextInput, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
@@ -43,12 +43,15 @@ function NoPage() {
 }
 
 function Fields({ codeHint }: { codeHint: string }) {
+  const link = useRecordContext<Link>()
+  const isDefault = link !== undefined && link.code === String(link.affiliate_id)
   return (
     <FormSection title="Link">
       <AffiliateInput
         nameOf={numberedName}
         validate={required('Choose the affiliate of the link.')}
-        helperText={false}
+        helperText={isDefault && 'This is the default link of this affiliate.'}
+        disabled={isDefault}
       />
       <TextInput
         source="destination"
@@ -57,7 +60,12 @@ function Fields({ codeHint }: { codeHint: string }) {
       />
       <NoPage />
       <Row>
-        <TextInput source="code" label="Code" helperText={codeHint} />
+        <TextInput
+          source="code"
+          label="Code"
+          helperText={isDefault ? 'It stays: create another link for another code.' : codeHint}
+          disabled={isDefault}
+        />
         <TextInput
           source="campaign"
           label="Campaign"

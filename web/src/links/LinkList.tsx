@@ -6,7 +6,8 @@ import type { Column } from '../ui/column.ts'
 import { Day } from '../ui/Day.tsx'
 import { TextFilter } from '../ui/filters.tsx'
 import { RecordList } from '../ui/RecordList.tsx'
-import { Breakable, RowLink } from '../ui/table.tsx'
+import { RowLink } from '../ui/table.tsx'
+import { LeadsTo } from './LeadsTo.tsx'
 import { addressOf, type Link } from './link.ts'
 import { links } from './pages.ts'
 
@@ -52,7 +53,7 @@ const columns: Column<Link>[] = [
   },
   {
     label: 'Leads to',
-    cell: ({ destination }) => <Breakable text={destination || 'Programme page'} />,
+    cell: link => <LeadsTo link={link} />,
     minWidth: 140,
     card: '3 left',
   },

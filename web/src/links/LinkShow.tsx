@@ -6,8 +6,8 @@ import { Allowed } from '../ui/Allowed.tsx'
 import { Details } from '../ui/Details.tsx'
 import { time } from '../ui/format.ts'
 import { RecordShow } from '../ui/RecordShow.tsx'
-import { Breakable } from '../ui/table.tsx'
 import { Address } from './Address.tsx'
+import { LeadsTo } from './LeadsTo.tsx'
 import { type Link, nameOf } from './link.ts'
 import { NoProgrammePage } from './NoProgrammePage.tsx'
 import { links } from './pages.ts'
@@ -38,7 +38,7 @@ export function LinkShow() {
           <Details
             items={[
               ['Affiliate', <AffiliateName key="affiliate" id={link.affiliate_id} link />],
-              ['Leads to', <Breakable key="page" text={link.destination || 'Programme page'} />],
+              ['Leads to', <LeadsTo key="page" link={link} />],
               ['Campaign', link.campaign && <bdi key="campaign">{link.campaign}</bdi>],
               ['Visits', String(link.visits)],
               ['Created', time(link.date)],

@@ -13,7 +13,7 @@ import {
 import type { TrackingStatus } from '../../../src/admin/tracking/schema.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { time } from '../ui/format.ts'
-import { Breakable } from '../ui/table.tsx'
+import { PageAddress } from '../ui/table.tsx'
 
 const LABEL = 'The script on your pages'
 
@@ -55,7 +55,7 @@ function SightingCards({ pages }: TrackingStatus) {
             <div>Last sent: {timeOf(page.seen)}</div>
             {page.url && (
               <div>
-                Page: <Breakable text={page.url} />
+                Page: <PageAddress url={page.url} />
               </div>
             )}
             {page.affiliate_id !== 0 && (
@@ -91,7 +91,7 @@ function SightingTable({ pages }: TrackingStatus) {
             <TableCell>{timeOf(page.seen)}</TableCell>
             <TableCell>{outcomeText(page)}</TableCell>
             <TableCell>
-              <Breakable text={page.url || '–'} />
+              <PageAddress url={page.url} />
             </TableCell>
             <TableCell>{page.affiliate_id ? <AffiliateName id={page.affiliate_id} link /> : '–'}</TableCell>
           </TableRow>

@@ -19,7 +19,7 @@ import { get } from '../api.ts'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { time } from '../ui/format.ts'
 import { Page, Problem } from '../ui/Page.tsx'
-import { Breakable } from '../ui/table.tsx'
+import { Breakable, PageAddress } from '../ui/table.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import type { Visit } from '../visits/visit.ts'
 import { Sightings } from './Sightings.tsx'
@@ -124,10 +124,10 @@ function LatestVisits() {
                     <AffiliateName id={affiliate_id} link />
                   </TableCell>
                   <TableCell>
-                    <Breakable text={url || '–'} />
+                    <PageAddress url={url} />
                   </TableCell>
                   <TableCell>
-                    <Breakable text={referrer || '–'} />
+                    <PageAddress url={referrer} />
                   </TableCell>
                   <TableCell>
                     <bdi>{campaign || '–'}</bdi>

@@ -1,12 +1,20 @@
-import { Box } from '@mui/material'
+import { Box, Typography } from '@mui/material'
 import qrcode from 'qrcode-generator'
 import { useMemo } from 'react'
 
 const QUIET_ZONE = 4
 
-/** QR code of a text. */
+/** QR code of a text, where one has room for it. */
 export function QrCode({ text, label }: { text: string; label: string }) {
-  const { size, path } = useMemo(() => modulesOf(text), [text])
+  const modules = useMemo(() => modulesOf(text), [text])
+  if (!modules) {
+    return (
+      <Typography variant="body2" sx={{ color: 'text.secondary' }}>
+        It is too long for a QR code.
+      </Typography>
+    )
+  }
+  const { size, path } = modules
   const side = size + 2 * QUIET_ZONE
   return (
     <Box
@@ -21,11 +29,15 @@ export function QrCode({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** The modules of the code as one SVG path. */
+/** The modules of the code as one SVG path; undefined for more than the largest code holds. */
 function modulesOf(text: string) {
   const code = qrcode(0, 'M')
-  code.addData(text)
-  code.make()
+  try {
+    code.addData(text)
+    code.make()
+  } catch {
+    return undefined
+  }
   const size = code.getModuleCount()
   const squares: string[] = []
   for (let row = 0; row < size; row++) {

@@ -28,6 +28,19 @@ export function RowLink({ to, children }: { to: string; children: ReactNode }) {
   )
 }
 
+/** The longest part of an address that lists show. */
+const MOST_SHOWN = 100
+
+/** The address of a page, which strangers may have made very long: its record has all of it. */
+export function PageAddress({ url }: { url: string }) {
+  if (url.length <= MOST_SHOWN) return <Breakable text={url || '–'} />
+  return (
+    <span title={url}>
+      <Breakable text={`${url.slice(0, MOST_SHOWN)}…`} />
+    </span>
+  )
+}
+
 /** Text without spaces, such as an e-mail address, may break after punctuation. */
 export function Breakable({ text = '' }: { text?: string | undefined }) {
   return (

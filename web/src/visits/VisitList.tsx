@@ -7,7 +7,7 @@ import { Day } from '../ui/Day.tsx'
 import { DateFilter, TextFilter } from '../ui/filters.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { RecordList } from '../ui/RecordList.tsx'
-import { Breakable } from '../ui/table.tsx'
+import { PageAddress } from '../ui/table.tsx'
 import { visits } from './pages.ts'
 import type { Visit } from './visit.ts'
 
@@ -54,10 +54,10 @@ const columns: Column<Visit>[] = [
     minWidth: 96,
     card: '1 left',
   },
-  { label: 'Page', cell: ({ url }) => <Breakable text={url || '–'} />, minWidth: 110, card: '2 left' },
+  { label: 'Page', cell: ({ url }) => <PageAddress url={url} />, minWidth: 110, card: '2 left' },
   {
     label: 'From',
-    cell: ({ referrer }) => <Breakable text={referrer || '–'} />,
+    cell: ({ referrer }) => <PageAddress url={referrer} />,
     minWidth: 110,
     wideOnly: true,
   },
