@@ -94,13 +94,39 @@ describe('replica', () => {
     assert.equal(told.at(-1), '')
   })
 
-  test('a primary is told from a replica', async () => {
+  /** Why a database to read from is not used. */
+  async function refusalOf(readUrl: string): Promise<string> {
     const reason = Promise.withResolvers<string>()
-    const alone = await openDatabase(one.databaseUrl, {
-      readUrl: one.databaseUrl,
+    const database = await openDatabase(one.databaseUrl, {
+      readUrl,
       onReplica: (why = '') => reason.resolve(why),
     })
-    assert.equal(await reason.promise, 'it is no replica')
-    await alone.close()
+    return reason.promise.finally(() => database.close())
+  }
+
+  test('a primary is told from a replica', async () => {
+    assert.equal(await refusalOf(one.databaseUrl), 'it is no replica')
+  })
+
+  test('another database of the same replica, and a replica of another server, are not read from', async () => {
+    const another = new URL(readUrl)
+    another.pathname = '/postgres'
+    assert.equal(await refusalOf(another.href), 'it has another database')
+    const server = await PostgresServer.launch(['fsync=off'])
+    const follower = await server.standby(0)
+    try {
+      const { pathname } = new URL(readUrl)
+      const { url } = await freshDatabase(server.url)
+      await execute(
+        server.url,
+        `ALTER DATABASE "${new URL(url).pathname.slice(1)}" RENAME TO "${pathname.slice(1)}"`,
+      )
+      const foreign = new URL(readUrl)
+      foreign.port = String(follower.port)
+      await until(async () => (await refusalOf(foreign.href)) === 'it has another database')
+    } finally {
+      await follower.remove()
+      await server.remove()
+    }
   })
 })

@@ -95,9 +95,13 @@ export class ReplicaReader {
   async #reasonNotToFollow(position: string): Promise<string | undefined> {
     const giveUpAt = performance.now() + LAG_LIMIT_MS
     try {
+      if (this.#followedSince === undefined && !(await this.#isOfSameDatabase()))
+        return 'it has another database'
       for (let pauseMs = 1; performance.now() < giveUpAt; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
         const { rows } = await sql<{ reached: boolean | null }>`
-          SELECT pg_last_wal_replay_lsn() >= ${position}::pg_lsn AS reached`.execute(this.#replica.db)
+          SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() >= ${position}::pg_lsn END AS reached`.execute(
+          this.#replica.db,
+        )
         const { reached } = rows[0]!
         if (reached) return undefined
         if (reached === null) return 'it is no replica'
@@ -107,6 +111,19 @@ export class ReplicaReader {
       return messageOf(error)
     }
     return `it is more than ${LAG_LIMIT_MS} ms behind`
+  }
+
+  /** Positions of another server can be compared, too, and mean nothing. */
+  async #isOfSameDatabase(): Promise<boolean> {
+    const names = [this.#primary, this.#replica].map(async ({ db }) => {
+      const { rows } = await sql<{ name: string }>`
+        SELECT (SELECT system_identifier FROM pg_control_system())::text || ' ' || current_database() AS name`.execute(
+        db,
+      )
+      return rows[0]!.name
+    })
+    const [primary, replica] = await Promise.all(names)
+    return primary === replica
   }
 
   readonly read: Read = async (text, values, isNamed) => {
