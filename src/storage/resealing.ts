@@ -1,5 +1,6 @@
 /** Key rotation: seals stored texts with a new key. Each folder with sealed data declares it as `Sealed`. */
 import { sql } from 'kysely'
+import { Failure } from '../base/errors.ts'
 import type { Database, Db, Tx } from './database.ts'
 import {
   beginRotation,
@@ -11,6 +12,7 @@ import {
 
 /** Sealed texts of one table. */
 export interface Sealed {
+  readonly table: string
   /** Names of the keys in use; sealed texts begin with them. */
   keys(db: Db): Promise<readonly { readonly key: string }[]>
   /** Rows after this one whose sealed text begins with none of these prefixes, in order, at most `limit`. */
@@ -24,6 +26,7 @@ interface Stale {
 }
 
 const ROWS_AT_ONCE = 200
+const MOST_NAMED = 10
 
 /** SQL for the key name of a sealed column. @param from position of the name, from 1 */
 export const keyNameIn = (column: string, from = 1) =>
@@ -59,7 +62,13 @@ export async function rotateSecretKey(database: Database, sealedKinds: readonly 
   await locked(database, 'alone', async () => beginRotation())
   let count = 0
   for (;;) {
-    for (const sealed of sealedKinds) count += await resealAll(database, sealed)
+    const altered: string[] = []
+    for (const sealed of sealedKinds) count += await resealAll(database, sealed, altered)
+    if (altered.length > 0) {
+      throw new Failure('secret_key', {
+        message: `Everything else is sealed by the new key, and the old one stays: ${altered.slice(0, MOST_NAMED).join('; ')}. Enter these anew, or restore a backup, and do this again.`,
+      })
+    }
     if (await locked(database, 'alone', tx => endWhereNoneIsStale(tx, sealedKinds))) return count
   }
 }
@@ -72,16 +81,24 @@ function locked<T>(database: Database, how: 'together' | 'alone', work: (tx: Tx)
   })
 }
 
-async function resealAll(database: Database, sealed: Sealed): Promise<number> {
+/** @param altered gets what cannot be opened */
+async function resealAll(database: Database, sealed: Sealed, altered: string[]): Promise<number> {
   let count = 0
   for (let after = 0; ; ) {
     const rows = await locked(database, 'together', async tx => {
       const rows = await sealed.stale(tx, leftPrefixes(), after, ROWS_AT_ONCE)
-      for (const row of rows) await row.reseal(tx)
+      for (const row of rows) {
+        try {
+          await row.reseal(tx)
+          count += 1
+        } catch (error) {
+          if (!(error instanceof Failure)) throw error
+          altered.push(`${sealed.table} ${row.id}: ${error.message}`)
+        }
+      }
       return rows
     })
     if (rows.length === 0) return count
-    count += rows.length
     after = rows.at(-1)!.id
   }
 }

@@ -163,11 +163,18 @@ export function seal(text: string, about: string): string {
   return `${key.id}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')}`
 }
 
+function keyNamed(id: string | undefined): Key | undefined {
+  const isIt = (key: Key) => key.id === id
+  return ring?.find(isIt) ?? readAnew(false).find(isIt)
+}
+
+/** Whether the key that has sealed a text is here. */
+export const isOpenable = (text: string): boolean => keyNamed(text.split('.')[0]) !== undefined
+
 /** @throws Failure secret_key if the key is missing, or the text was altered or belongs to something else */
 export function unseal(text: string, about: string): string {
   const [id, body = ''] = text.split('.')
-  const isIt = (key: Key) => key.id === id
-  const key = ring?.find(isIt) ?? readAnew(false).find(isIt)
+  const key = keyNamed(id)
   if (!key) {
     throw new Failure('secret_key', {
       message: `What is stored was sealed by the secret key ${id}, which the service does not have: give it back by SECRET_KEY or --secret-key-file.`,
@@ -196,8 +203,11 @@ export function leftPrefixes(): readonly string[] {
   return [key.id, ...givenUp()].map(id => `${id}.`)
 }
 
-/** Names of lost keys. One that was found again is as good as any. */
-const givenUp = () => lost.filter(id => !ring?.some(key => key.id === id))
+/** Names of lost keys: sealed texts that begin with one cannot be opened. One that was found again is as good as any. */
+export function givenUp(): readonly string[] {
+  const keys = ring ?? readAnew(false)
+  return lost.filter(id => !keys.some(key => key.id === id))
+}
 
 /**
  * Puts a new key before the current one in the file. If there are several, an earlier rotation was interrupted: the first

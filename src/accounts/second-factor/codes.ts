@@ -65,6 +65,7 @@ export async function takeCode(tx: Tx, userId: number, typed: string): Promise<b
 }
 
 export const sealedFactors: Sealed = {
+  table: 'second_factors',
   keys: store.keysOfFactors,
   stale: async (tx, prefixes, after, limit) =>
     (await store.staleFactors(tx, prefixes, after, limit)).map(row => ({

@@ -3,6 +3,7 @@ import { endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerList, listArguments } from '../../http/list.ts'
 import { answerCreated, body, deletionOf, listingOf } from '../../records/crud.ts'
 import { feature } from '../../records/feature.ts'
+import { checks } from './check.ts'
 import { createArguments, paymentAddressesTable, paymentDetail } from './details.ts'
 import * as rules from './rules.ts'
 
@@ -71,5 +72,6 @@ export const paymentDetails = feature(paymentDetail, {
   tables: [paymentDetail.table, paymentAddressesTable],
   resource,
   listing,
+  checks,
   ended: ({ status }) => status === 'removed',
 })

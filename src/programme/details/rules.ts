@@ -4,7 +4,7 @@
  */
 import { sealedFactors } from '../../accounts/second-factor/codes.ts'
 import { ibanProblem, isBic, isRouting } from '../../base/banks.ts'
-import { invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
+import { Failure, invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
@@ -12,7 +12,7 @@ import { existing, readingOf } from '../../records/rules.ts'
 import { personOf } from '../../records/store.ts'
 import type { Tx } from '../../storage/database.ts'
 import { refuseLostKeys, rotateSecretKey, type Sealed } from '../../storage/resealing.ts'
-import { seal, unseal } from '../../storage/secret-keys.ts'
+import { givenUp, seal, unseal } from '../../storage/secret-keys.ts'
 import type { Affiliate } from '../affiliates/affiliate.ts'
 import { affiliates, isThere } from '../affiliates/store.ts'
 import { wasPaid } from '../payouts/store.ts'
@@ -161,7 +161,7 @@ function accountOf(args: CreateArguments): Account {
 }
 
 /** The readable part: the end of an account number, or the beginning and host of an address. */
-function masked({ paypalEmail, iban, accountNumber }: Account): string {
+export function masked({ paypalEmail, iban, accountNumber }: Account): string {
   if (iban !== undefined) return `${iban.slice(0, 2)} •••• ${iban.slice(-4)}`
   if (accountNumber !== undefined) return `•••• ${endOf(accountNumber).padStart(4, '•')}`
   const [name = '', host = ''] = paypalEmail!.split('@')
@@ -181,10 +181,21 @@ export function unsealedAccount(row: Pick<PaymentDetail, 'affiliate_id' | 'metho
       affiliate_id: `the payment details of affiliate ${row.affiliate_id} were erased.`,
     })
   }
-  return JSON.parse(unseal(row.sealed, aboutOf(row)))
+  try {
+    return JSON.parse(unseal(row.sealed, aboutOf(row)))
+  } catch (cause) {
+    if (!(cause instanceof Failure)) throw cause
+    const message = `The payment details of affiliate ${row.affiliate_id} cannot be opened. ${cause.message}`
+    throw new Failure('secret_key', { message, cause })
+  }
 }
 
+/** Whether the key that details are sealed by is lost for good. */
+export const isGivenUp = ({ sealed }: Pick<PaymentDetail, 'sealed'>): boolean =>
+  givenUp().some(name => sealed.startsWith(name))
+
 const sealedDetails: Sealed = {
+  table: 'payment_details',
   keys: store.keysOfDetails,
   stale: async (tx, prefixes, after, limit) =>
     (await store.staleDetails(tx, prefixes, after, limit)).map(row => ({

@@ -4,6 +4,7 @@ import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { beginsWithNone, keyNameIn } from '../../storage/resealing.ts'
+import { givenUp, KEY_NAME_LENGTH } from '../../storage/secret-keys.ts'
 import { namesOneOf } from '../affiliates/store.ts'
 import { type PaymentDetail, paymentDetail } from './details.ts'
 
@@ -74,6 +75,30 @@ export async function sealedOf(
 ): Promise<Map<number, Pick<PaymentDetail, 'id' | 'affiliate_id' | 'method' | 'sealed'>>> {
   if (ids.length === 0) return new Map()
   return new Map((await several(db, { ids })).map(row => [row.id, row]))
+}
+
+/** SQL for whether a column names details that nobody can open any more, since their key is given up. */
+export function isLost(column: string) {
+  const names = givenUp()
+  if (names.length === 0) return sql<boolean>`1 = 0`
+  const key = sql`substr(payment_details.sealed, 1, ${sql.lit(KEY_NAME_LENGTH)})`
+  return sql<boolean>`${sql.ref(column)} IN (
+    SELECT payment_details.id FROM payment_details WHERE ${key} IN (${sql.join(names)}))`
+}
+
+const sealedOnes = prepared((db: Db, { after, limit }: { after: number; limit: number }) =>
+  db
+    .selectFrom('payment_details')
+    .select(['id', 'affiliate_id', 'method', 'account', 'sealed'])
+    .where('id', '>', after)
+    .where('sealed', '!=', sql.lit(''))
+    .orderBy('id')
+    .limit(limit),
+)
+
+/** The next details that were not erased. */
+export async function sealedAfter(db: Db, after: number, limit: number) {
+  return sealedOnes(db, { after, limit })
 }
 
 /** Names of the secret keys that seal details. */

@@ -5,10 +5,11 @@ import { DAY_SECONDS, formatTime, now } from '../../base/time.ts'
 import type { Db } from '../../storage/database.ts'
 import { type AffiliateRow, findAffiliates } from '../affiliates/store.ts'
 import type { PaymentDetail } from '../details/details.ts'
+import { isGivenUp } from '../details/rules.ts'
 import { addressesChanged, currentOf } from '../details/store.ts'
 import { isFormula } from './formats/format.ts'
 import { formatOf } from './formats/formats.ts'
-import { type Payee, plain } from './proposal.ts'
+import { nobody, type Payee, plain } from './proposal.ts'
 import type { Run } from './run.ts'
 
 export interface Payable {
@@ -48,6 +49,8 @@ function payeeOf(
   details: PaymentDetail | undefined,
   usableFrom: number,
 ): Payee {
+  // An address in their place would not be where the affiliate wants to be paid.
+  if (details && isGivenUp(details)) return { ...nobody, problem: plain('no_payment_details') }
   const name = details?.holder || row.account_display_name || row.account_login!
   const account = details?.account ?? addressOf(method, row)
   const problem = problemOf(method, name, account, usableFrom)

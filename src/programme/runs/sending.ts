@@ -3,11 +3,11 @@ import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
-import { unsealedAccount } from '../details/rules.ts'
+import { isGivenUp, unsealedAccount } from '../details/rules.ts'
 import { sealedOf } from '../details/store.ts'
 import { conflict } from './conflict.ts'
 import { changedBeside, isErased } from './digest.ts'
-import { erasedPlaces } from './erased-store.ts'
+import { missingPlaces, noteLost } from './erased-store.ts'
 import * as files from './file-store.ts'
 import type { Format, Frame, Line } from './formats/format.ts'
 import { formatsOf } from './formats/formats.ts'
@@ -35,7 +35,7 @@ const partsOf = ({ most }: Format, payees: number) => (most === undefined ? 1 : 
 interface RunFile {
   readonly name: string
   readonly contentType: string
-  /** How many payees were erased since the approval, and are not in it. */
+  /** How many payees were erased since the approval, or have details that nobody can open, and are not in it. */
   readonly erased: number
   readonly text: AsyncIterable<string>
 }
@@ -57,15 +57,18 @@ export async function file(
   await refuseChanged(context, run)
   const frame = await frameOf(context, run, part, columns, () => linesOf(context, run, kind, part))
   if (frame.count === 0) {
-    throw conflict('Every payee of this file was erased: record what became of each payment instead.')
+    throw conflict(
+      'Every payee of this file was erased, or the key of their payment details is lost: record what became of each payment instead.',
+    )
   }
   await write(context, async tx => {
     // A cancellation asks whether files were downloaded: it comes before this one, or is asked about it.
     formatNamed(existing(payoutRun, await store.runs.hold(tx, id)), format)
     const isFirst = await files.markDownloaded(tx, { run_id: id, format, part }, now())
     if (isFirst) tx.log('payout_run.download', id)
+    await noteLost(tx, id)
   })
-  const erasedAt = await erasedPlaces(context.database.replica, id, SENT)
+  const erasedAt = await missingPlaces(context.database.replica, id, SENT)
   const lines = () => whole(linesOf(context, run, kind, part), frame.count)
   return {
     name: `payout-run-${id}-${kind.name}${partsOf(kind, run.payees) > 1 ? `-${part}` : ''}.${kind.extension}`,
@@ -148,23 +151,25 @@ async function* linesOf(
     const page = { runId: run.id, statuses: SENT, after, limit: LINES_AT_ONCE }
     const items = await store.itemsAfter(reader, page)
     // A part may end within a page.
-    const first = skipped === 0 && part === 1 ? 0 : (part - 1) * most - skipped
-    const lines = items.slice(Math.max(0, first), Math.max(0, part * most - skipped))
+    const first = part === 1 ? 0 : Math.max(0, (part - 1) * most - skipped)
+    const lines = items.slice(first, Math.max(0, part * most - skipped))
     const payable = lines.filter(item => !isErased(item))
-    if (payable.length > 0) yield await withAccounts(reader, payable)
+    const accounted = await withAccounts(reader, payable)
+    if (accounted.length > 0) yield accounted
     skipped += items.length
     if (items.length < LINES_AT_ONCE || skipped >= part * most) return
     after = items.at(-1)!.affiliate_id
   }
 }
 
-/** Opens sealed details only here, where they are written to a file. */
+/** Opens sealed details only here, where they are written to a file; without those whose key is lost. */
 async function withAccounts(db: Db, items: readonly Item[]): Promise<Line[]> {
   const ids = items.map(item => item.details_id).filter(id => id !== 0)
   const sealedTexts = await sealedOf(db, ids)
-  return items.map(item => {
+  return items.flatMap(item => {
     const details = sealedTexts.get(item.details_id)
-    return { ...item, account: details ? unsealedAccount(details) : {} }
+    if (details && isGivenUp(details)) return []
+    return [{ ...item, account: details ? unsealedAccount(details) : {} }]
   })
 }
 
@@ -179,7 +184,7 @@ function payeesOf({ most }: Format, { payees }: RunRow, part: number, erased: re
 export async function listFiles(context: Context, id: number) {
   const run = await runOf(context, id)
   const knownFiles = await files.filesOf(context.database.replica, id)
-  const erased = await erasedPlaces(context.database.replica, id, SENT)
+  const erased = await missingPlaces(context.database.replica, id, SENT)
   return formatsOf(run.method).flatMap(format => {
     const parts = Math.max(1, partsOf(format, run.payees))
     return Array.from({ length: parts }, (_, index) => {

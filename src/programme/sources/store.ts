@@ -19,6 +19,7 @@ export async function sourceWithSecret(db: Db, id: number): Promise<Source | und
 
 /** Secrets of older versions are not sealed. */
 export const sealedSecrets: Sealed = {
+  table: 'sources',
   keys: db =>
     db
       .selectFrom('sources')
