@@ -75,10 +75,13 @@ async function restore(file: string, options: CommonOptions): Promise<void> {
 }
 
 async function check(options: CommonOptions & { repair?: true }): Promise<void> {
-  const repaired = options.repair && (await withDatabase(options, repair))
-  const { checked, problems } = await withUntouchedDatabase(options, database =>
+  const { repaired, failed } = options.repair
+    ? await withDatabase(options, repair)
+    : { repaired: undefined, failed: [] }
+  const { checked, problems: found } = await withUntouchedDatabase(options, database =>
     checkDatabase(database, options.features),
   )
+  const problems = [...failed, ...found]
   if (problems.length > 0 && !options.json) throw new CommandFailed(problems.join('\n       '))
   if (problems.length > 0) options.terminal.exitCode = 1
   const rows = Object.entries(checked).map(([name, count]) => [name, String(count)])

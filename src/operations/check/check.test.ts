@@ -186,7 +186,18 @@ describeService('check', service => {
       (await problems()).join('\n'),
       /users 1: stale search key of login; run `affiliated check --repair`/,
     )
-    assert.equal(await repair(service().database), 1)
+    assert.deepEqual(await repair(service().database), { repaired: 1, failed: [] })
+    assert.doesNotMatch((await problems()).join('\n'), /stale/)
+  })
+
+  test('search keys that another row has stay, and keep no other from being written anew', async () => {
+    const [one, two] = [await service().newAffiliate('twin.one'), await service().newAffiliate('twin.two')]
+    await run(`UPDATE links SET code = '${one.id}' WHERE code = '${two.id}'`)
+    await run("UPDATE users SET login_key = 'other' WHERE id = 1")
+    const { repaired, failed } = await repair(service().database)
+    assert.equal(repaired, 1)
+    assert.match(failed.join('\n'), /^links \d+: its search key cannot be written anew: .+$/)
+    await run(`UPDATE links SET code = '${two.id}' WHERE code_key = '${two.id}'`)
     assert.doesNotMatch((await problems()).join('\n'), /stale/)
   })
 })
@@ -312,5 +323,13 @@ describeService('check of a record that is older than one of its fields', servic
       problems.filter(problem => problem.startsWith('affiliates')),
       [],
     )
+    // JSON, and not what it has to be: the rest is checked none the less.
+    await database.transaction(tx =>
+      sql`UPDATE events SET after_values = 'null' WHERE record_kind = 'affiliate' AND record_id = ${id}`.execute(
+        tx,
+      ),
+    )
+    const damaged = (await checkDatabase(database, features)).problems.join('\n')
+    assert.match(damaged, /affiliates: a value is damaged, and what comes after it was not checked: /)
   })
 })

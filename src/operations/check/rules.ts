@@ -1,9 +1,10 @@
 /** Checks that facts which are stored twice agree, and that the rest is complete. */
+import { messageOf } from '../../base/unknown.ts'
 import { recount, wrongCounts } from '../../events/counts.ts'
 import { verifyChain } from '../../events/verify.ts'
 import type { Feature } from '../../records/feature.ts'
 import { loadSettings } from '../../settings/rules.ts'
-import type { Database, Db } from '../../storage/database.ts'
+import { type Database, DatabaseUnavailable, type Db } from '../../storage/database.ts'
 import { countRows } from '../../storage/page.ts'
 import { missedBySearch, resetSearch } from '../../storage/search-index.ts'
 import { foldedText, type Table } from '../../storage/table.ts'
@@ -42,7 +43,7 @@ export async function checkDatabase(
     problems.push(`${column}: ${count} rows refer to rows that do not exist; restore a backup.`)
   }
   const checked: Record<string, number> = {}
-  for (const table of schema.filter(({ columns }) => Object.values(columns).some(({ folded }) => folded))) {
+  for (const table of schema.filter(isFolded)) {
     progress(table.name)
     const { count, wrong } = await staleKeys(reader, table)
     checked[table.name] = count
@@ -56,7 +57,7 @@ export async function checkDatabase(
   for (const { check, of } of checks) problems.push(...listed(await found(check(reader), of)))
   progress('log and records')
   const settings = await loadSettings(reader)
-  for await (const problem of settingsUnlike(reader, settings, defaults)) problems.push(problem)
+  problems.push(...(await found(settingsUnlike(reader, settings, defaults), 'settings')))
   for (const trail of trailsOf(features)) {
     const { name } = trail.table
     problems.push(...listed(await found(differencesFromLog(reader, trail, settings), name)))
@@ -78,20 +79,27 @@ export async function checkDatabase(
       `Audit log: transfers of the ledger name the entry ${id}, which is not there; restore a backup.`,
     )
   }
-  const verdict = await verifyChain(reader)
-  checked.events = verdict.entries
-  if (verdict.problem !== undefined) problems.push(`Audit log: ${verdict.problem}`)
+  problems.push(...(await found(chainProblems(reader, checked), 'Audit log')))
   return { checked, problems }
 }
 
-/** What is found until something cannot be read, which is a finding as well: JSON that was damaged. */
+async function* chainProblems(db: Db, checked: Record<string, number>): AsyncGenerator<string> {
+  const { entries, problem } = await verifyChain(db)
+  checked.events = entries
+  if (problem !== undefined) yield `Audit log: ${problem}`
+}
+
+/** Of JSON that was damaged, or is not what it should be. */
+const isUnreadable = (error: unknown) => error instanceof SyntaxError || error instanceof TypeError
+
+/** What is found until something cannot be read, which is a finding as well. */
 async function found(problems: AsyncIterable<string>, of: string): Promise<string[]> {
   const all: string[] = []
   try {
     for await (const problem of problems) all.push(problem)
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    all.unshift(`${of}: a value is damaged, and what comes after it was not checked: ${error.message}.`)
+    if (!isUnreadable(error)) throw error
+    all.unshift(`${of}: a value is damaged, and what comes after it was not checked: ${messageOf(error)}.`)
   }
   return all
 }
@@ -104,58 +112,98 @@ function listed(findings: readonly string[]): string[] {
   return [...findings.slice(0, NAMED), `${table}: ${unlisted} more rows are wrong.`]
 }
 
+export interface Repaired {
+  /** How many rows were wrong. */
+  readonly repaired: number
+  /** What could not be repaired, a sentence each. */
+  readonly failed: readonly string[]
+}
+
 /**
  * Writes every stale search key again, so that searches find the row, empties the index of them, which the service
  * writes anew, and counts the records.
- * @returns how many rows were wrong
  */
-export async function repair(database: Database): Promise<number> {
+export async function repair(database: Database): Promise<Repaired> {
+  const failed: string[] = []
   // What changes is taken out of the index, which may not have it.
   await resetSearch(database)
-  await recount(database)
+  try {
+    await recount(database)
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    failed.push(`record_counts: they cannot be counted while the audit log is damaged: ${messageOf(error)}.`)
+  }
   let repaired = 0
-  for (const table of database.schema.filter(({ columns }) =>
-    Object.values(columns).some(({ folded }) => folded),
-  )) {
-    const names = Object.keys(table.columns).filter(name => table.columns[name]!.folded)
-    for (let last = 0; ; ) {
-      const rows = await database.transaction(async tx => {
-        const batch = await store.rowsAfter(tx, table, last, ROWS_AT_ONCE)
-        for (const row of batch) {
-          const keys = names.map(
-            name => [`${name}_key`, foldedText(table.columns[name]!, String(row[name]))] as const,
-          )
-          if (keys.every(([column, key]) => row[column] === key)) continue
-          await store.writeKeys(tx, table, row.id, Object.fromEntries(keys))
-          repaired += 1
-        }
-        return batch
-      })
-      if (rows.length === 0) break
-      last = rows.at(-1)!.id
+  for (const table of database.schema.filter(isFolded)) {
+    for await (const rows of pagesOf(database.reader, table)) {
+      const stale = rows.filter(row => staleIn(table, row).length > 0).map(({ id }) => id)
+      const problems = await writeKeys(database, table, stale)
+      repaired += stale.length - problems.length
+      failed.push(...problems)
     }
   }
-  return repaired
+  return { repaired, failed }
+}
+
+type Row = Awaited<ReturnType<typeof store.rowsAfter>>[number]
+
+const isFolded = ({ columns }: Table) => Object.values(columns).some(({ folded }) => folded)
+
+/** By column. */
+const keysOf = ({ columns }: Table, row: Row) =>
+  Object.keys(columns)
+    .filter(name => columns[name]!.folded)
+    .map(name => ({ name, column: `${name}_key`, key: foldedText(columns[name]!, String(row[name])) }))
+
+/** Columns whose search key does not match their text. */
+const staleIn = (table: Table, row: Row) =>
+  keysOf(table, row).filter(({ column, key }) => row[column] !== key)
+
+async function* pagesOf(db: Db, table: Table): AsyncGenerator<Row[]> {
+  for (let last = 0; ; ) {
+    const rows = await store.rowsAfter(db, table, last, ROWS_AT_ONCE)
+    if (rows.length === 0) return
+    yield rows
+    last = rows.at(-1)!.id
+  }
+}
+
+/** Together, or each by itself where one fails. @returns which cannot be written and why, such as that another row has the key */
+async function writeKeys(database: Database, table: Table, ids: readonly number[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  try {
+    await database.transaction(async tx => {
+      for (const id of ids) {
+        const [row] = await store.rowsAfter(tx, table, id - 1, 1)
+        if (row?.id !== id) continue
+        const keys = keysOf(table, row).map(({ column, key }) => [column, key])
+        await store.writeKeys(tx, table, id, Object.fromEntries(keys))
+      }
+    })
+    return []
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error
+    if (ids.length === 1)
+      return [`${table.name} ${ids[0]}: its search key cannot be written anew: ${messageOf(error)}.`]
+  }
+  const problems: string[] = []
+  for (const id of ids) problems.push(...(await writeKeys(database, table, [id])))
+  return problems
 }
 
 /** Rows whose search key does not match their text, so that a search misses them. */
 async function staleKeys(db: Db, table: Table): Promise<{ count: number; wrong: string[] }> {
-  const names = Object.keys(table.columns).filter(name => table.columns[name]!.folded)
   const wrong: string[] = []
   let count = 0
-  for (let last = 0; ; ) {
-    const rows = await store.rowsAfter(db, table, last, ROWS_AT_ONCE)
-    if (rows.length === 0) return { count, wrong }
+  for await (const rows of pagesOf(db, table)) {
+    count += rows.length
     for (const row of rows) {
-      const stale = names.filter(
-        name => foldedText(table.columns[name]!, String(row[name])) !== row[`${name}_key`],
-      )
-      if (stale.length > 0)
+      const names = staleIn(table, row).map(({ name }) => name)
+      if (names.length > 0)
         wrong.push(
-          `${table.name} ${row.id}: stale search key of ${stale.join(', ')}; run \`affiliated check --repair\`.`,
+          `${table.name} ${row.id}: stale search key of ${names.join(', ')}; run \`affiliated check --repair\`.`,
         )
     }
-    count += rows.length
-    last = rows.at(-1)!.id
   }
+  return { count, wrong }
 }
