@@ -198,6 +198,15 @@ describeService('check', service => {
     assert.equal(repaired, 1)
     assert.match(failed.join('\n'), /^links \d+: its search key cannot be written anew: .+$/)
     await run(`UPDATE links SET code = '${two.id}' WHERE code_key = '${two.id}'`)
+    const credit = (id: number) => run(`UPDATE links SET affiliate_id = ${id} WHERE code_key = '${two.id}'`)
+    await credit(one.id)
+    assert.match(
+      (await problems()).join('\n'),
+      new RegExp(
+        `links \\d+: it is the default link of affiliate ${two.id}, and credits affiliate ${one.id}`,
+      ),
+    )
+    await credit(two.id)
     assert.doesNotMatch((await problems()).join('\n'), /stale/)
   })
 })

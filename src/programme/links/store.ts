@@ -90,3 +90,16 @@ const addition = prepared((tx: Db, { id, visits }: { id: number; visits: number 
 export async function addVisits(tx: Tx, id: number, visits: number): Promise<void> {
   await addition.later(tx, { id, visits })
 }
+
+/** Default links of other affiliates than their code says. */
+export async function foreignDefaults(db: Db) {
+  return db
+    .selectFrom('links')
+    .select(['id', 'code', 'affiliate_id'])
+    .where('code_key', '>=', '0')
+    .where('code_key', '<', ':')
+    .where(sql<boolean>`code_key <> cast(affiliate_id as text)`)
+    .orderBy('id')
+    .limit(1000)
+    .execute()
+}

@@ -11,6 +11,7 @@ import { existing } from '../../records/rules.ts'
 import { UniqueViolation } from '../../storage/database.ts'
 import { postRun } from '../ledger/rules.ts'
 import { conflict } from './conflict.ts'
+import { changedBeside } from './digest.ts'
 import { propose } from './facts.ts'
 import type { Item } from './item.ts'
 import { payerOf, refuseUnpayable } from './payer.ts'
@@ -118,8 +119,11 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
   const { changedItems, last } = await compareSome(context, run, settings)
   const names = Object.entries(changedItems).slice(0, MOST_NAMED)
   const sentences = names.slice(0, MOST_SENTENCES).map(([id, what]) => `Affiliate ${id} ${what}`)
-  const refusal = `The run has changed since it was prepared. ${sentences.join(' ')} Prepare again, and look at the payees.`
-  const isUnchanged = names.length === 0
+  const isChangedBeside = names.length === 0 && last === undefined && (await isUnlikeHash(context, run))
+  const refusal = isChangedBeside
+    ? 'The items of the run are not those that its hash stands for: they were changed beside the service. Prepare again, and look at the payees.'
+    : `The run has changed since it was prepared. ${sentences.join(' ')} Prepare again, and look at the payees.`
+  const isUnchanged = names.length === 0 && !isChangedBeside
   const isRefused = await write(context, async tx => {
     const before = await store.runs.hold(tx, run.id)
     // Another process may have compared these meanwhile.
@@ -141,6 +145,11 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
     return !isUnchanged
   })
   if (isRefused) throw conflict(refusal, { affiliates: Object.fromEntries(names) })
+}
+
+/** Finds also what the present state cannot tell, such as an item that is gone. */
+async function isUnlikeHash({ database }: RequestContext, run: Run): Promise<boolean> {
+  return (await changedBeside(run, store.allItems(database.background().reader, run.id))) !== undefined
 }
 
 /** @returns the last affiliate that was compared; undefined when that was the last of the run */

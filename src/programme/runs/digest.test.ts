@@ -83,6 +83,16 @@ describeService('an approved run whose items are changed beside the service', se
     assert.match(refused.body.message, /paid by other details/)
   })
 
+  test('is not approved when an item of a draft is gone', async () => {
+    const { people, run, approve } = await draft()
+    await change(sql`DELETE FROM run_items WHERE run_id = ${run.id} AND affiliate_id = ${people[0]!}`)
+    const refused = await approve()
+    assertFailure(refused, 409, 'rest_payout_run_conflict')
+    assert.match(refused.body.message, /changed beside the service/)
+    const { body: anew } = await service().post(`/payout-runs/${run.id}`, {})
+    assert.deepEqual([anew.status, anew.payees, anew.refusal], ['draft', run.payees, ''])
+  })
+
   test('is found by check when its hash was changed with them', async () => {
     const { run, approve } = await draft()
     await approve()
