@@ -41,7 +41,7 @@ describe('the package', () => {
       // A call whose result is not used, because it is made for what it throws.
       assert.equal((await fetch(`${url}/v1/affiliates/%ff`)).status, 401)
       const page = await (await fetch(`${url}/admin/affiliates`)).text()
-      const [script] = page.match(/\/admin\/assets\/[^"]+\.js/)!
+      const [script] = page.match(/\/admin\/_built\/[^"]+\.js/)!
       assert.equal((await fetch(`${url}${script}`)).status, 200)
       const session = await fetch(`${url}/admin/api/session`, {
         method: 'POST',

@@ -34,6 +34,8 @@ export default defineConfig({
   plugins: [react(), precompress()],
   build: {
     outDir: 'dist',
+    // As src/admin/web.ts serves them.
+    assetsDir: '_built',
     emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,

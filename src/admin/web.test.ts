@@ -12,7 +12,7 @@ import {
   temporaryFolder,
 } from '../../test/harness.ts'
 
-const assets = new URL('../../web/dist/assets/', import.meta.url)
+const assets = new URL('../../web/dist/_built/', import.meta.url)
 
 async function get(service: Service, path: string, headers: Record<string, string> = {}) {
   const response = await fetch(`${service.url}${path}`, { redirect: 'manual', headers })
@@ -32,7 +32,7 @@ describeService('administration area: the web application', service => {
       '/admin/',
       '/admin/affiliates/5',
       '/admin/index.html',
-      '/admin/assets',
+      '/admin/_built',
       '/admin/a.b?c=d',
     ]) {
       const { status, headers, text } = await get(service(), path)
@@ -64,7 +64,7 @@ describeService('administration area: the web application', service => {
       ['gzip', 'gzip'],
       ['identity', null],
     ] as const) {
-      const { status, headers } = await get(service(), `/admin/assets/${name}`, {
+      const { status, headers } = await get(service(), `/admin/_built/${name}`, {
         'accept-encoding': accepted,
       })
       assert.equal(status, 200)
@@ -88,7 +88,7 @@ describeService('administration area: the web application', service => {
   test('404 - what is no file, and what is outside', async () => {
     const compressed = (await readdir(assets)).find(file => file.endsWith('.br'))!
     for (const name of ['index-00000000.js', '%2e%2e/%2e%2e/package.json', compressed]) {
-      const path = `/admin/assets/${name}`
+      const path = `/admin/_built/${name}`
       const { status, text, headers } = await get(service(), path)
       assertFailure({ status, body: JSON.parse(text), headers } as Reply, 404, 'rest_no_route')
     }
@@ -116,6 +116,6 @@ test('200 - the page of the build that the service was started with, when there 
   const { url } = service.announced
   await writeFile(path('web/dist/index.html'), 'newer')
   const page = await (await fetch(`${url}/admin/`)).text()
-  const [script] = /\/admin\/assets\/[^"]+\.js/.exec(page)!
+  const [script] = /\/admin\/_built\/[^"]+\.js/.exec(page)!
   assert.equal((await fetch(`${url}${script}`)).status, 200)
 })

@@ -43,6 +43,9 @@ export function contentPolicy(nonce?: string): string {
   ].join('; ')
 }
 
+/** The folder of built files, see web/vite.config.ts: no resource, whose pages have its name, can be called that. */
+const BUILT = '_built'
+
 /** A Fastify plugin, for the prefix of the area. */
 export async function web(scope: FastifyInstance): Promise<void> {
   // Read once, like the names of the files: the page of a newer build would request files that are not known here.
@@ -54,11 +57,11 @@ export async function web(scope: FastifyInstance): Promise<void> {
       preCompressed: true,
       cacheControl: false,
       setHeaders: (reply, path) => {
-        reply.header('Cache-Control', path.startsWith(join(folder, 'assets')) ? IMMUTABLE : 'no-cache')
+        reply.header('Cache-Control', path.startsWith(join(folder, BUILT)) ? IMMUTABLE : 'no-cache')
       },
     })
     // Not a route per file: hundreds of them take a part of each start.
-    for (const place of ['', 'assets/']) {
+    for (const place of ['', `${BUILT}/`]) {
       const names = servedIn(place)
       scope.route<{ Params: { file: string } }>({
         method: ['GET', 'HEAD'],
@@ -73,7 +76,7 @@ export async function web(scope: FastifyInstance): Promise<void> {
     const [path] = request.url.split('?', 1)
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new Failure('no_route')
     // A missing file, such as one of an older build, must not be answered with a page.
-    if (path!.startsWith(`${scope.prefix}/assets/`)) throw new Failure('no_route')
+    if (path!.startsWith(`${scope.prefix}/${BUILT}/`)) throw new Failure('no_route')
     reply.type('text/html; charset=utf-8')
     return page === undefined ? reply.send(NOT_BUILT) : sendPage(reply, page)
   })

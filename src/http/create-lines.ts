@@ -119,7 +119,7 @@ async function createEach<R>(
     for (const { args, ignored } of lines) {
       if (results.length % AT_ONCE === AT_ONCE - 1) await setImmediate()
       await shared?.hold(tx, args)
-      // With its result: a record that cannot be told is not created either.
+      // With its result: a record that cannot be serialised is not created either.
       const createOne = async () =>
         resultOf(creating.tell(await creating.create(call, args, shared), settings), ignored)
       const result: LineResult = careful

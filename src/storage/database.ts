@@ -117,8 +117,8 @@ export class GuardedDatabase implements Database {
     this.#past = past
   }
 
-  /** What is told of a failure: after a commit, nobody can say any more that nothing was changed. */
-  told(error: unknown): unknown {
+  /** A failure as callers see it: after a commit, nobody can say any more that nothing was changed. */
+  asReported(error: unknown): unknown {
     if (!this.#past.hasCommitted || !(error instanceof DatabaseUnavailable)) return error
     return new DatabaseUnavailable(error.message, error, 'in doubt')
   }

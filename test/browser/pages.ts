@@ -132,7 +132,7 @@ export function pageScenarios(world: () => World): void {
     test('old tab - loads itself anew when a part is gone, and says so when nothing answers', () =>
       world().work('/affiliates', async page => {
         await settled(page)
-        const parts = /\/assets\/(?:Reports|PayoutList|report)-[^/]*\.js/
+        const parts = /\/_built\/(?:Reports|PayoutList|report)-[^/]*\.js/
         let missing = 0
         await page.route(parts, async route => {
           missing += 1

@@ -1,7 +1,7 @@
 /**
  * Sessions of the administration area. A session is 256 random bits in a cookie; only their SHA-256 is stored. It expires
  * twelve hours after its last use, and after thirty days at most. A browser that has logged in is remembered for a year,
- * in the same way, so that its attempts can be told from those of strangers; see `attempts.ts`.
+ * in the same way, so that its attempts can be distinguished from those of strangers; see `attempts.ts`.
  * See docs/decisions/sessions.md.
  */
 import { randomBytes } from 'node:crypto'

@@ -114,7 +114,7 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
     try {
       return await write(request, database)
     } catch (error) {
-      throw database.told(error)
+      throw database.asReported(error)
     }
   }
 }

@@ -107,7 +107,7 @@ export async function createMany(
   })
 }
 
-/** Failures that can be told before any account is created. */
+/** Failures that are known before any account is created. */
 async function refusalsAmong(
   tx: Tx,
   settings: Settings,

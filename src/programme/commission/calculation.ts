@@ -119,7 +119,7 @@ type NamesIn<T, V> = T extends unknown
   : never
 type Named<V> = Readonly<Record<NamesIn<Amounts, V>, true>>
 
-/** JSON has neither, so they are told by their names; one that is missing here does not compile. */
+/** JSON has neither, so they are distinguished by their names; one that is missing here does not compile. */
 const fractions: Named<Fraction> = { base: true, earned: true, left: true, exact: true, covered: true }
 const integers: Named<bigint> = { amount: true, tax: true, shipping: true, waived: true }
 

@@ -87,7 +87,7 @@ export async function saveCustomer(
 
 /**
  * Keeps the address of a customer of whom the shop has sent only its identifier so far: by it they are found, also to be
- * erased, and told from the affiliate.
+ * erased, and distinguished from the affiliate.
  * @throws LostRace if another transaction has created a customer with the address meanwhile
  */
 async function addAddress(

@@ -17,17 +17,17 @@ import { createArguments, createdSchema, explanationSchema, timelineSchema } fro
 import { story, storyWithBeside } from './story.ts'
 import { timelineOf } from './timeline.ts'
 
-async function explained(call: Call, told: Story): Promise<string> {
-  const refused = await refusedFor(call.database.reader, told.conversion, told.payment)
-  return JSON.stringify(explain(told, refused, await call.settings.current()))
+async function explained(call: Call, story: Story): Promise<string> {
+  const refused = await refusedFor(call.database.reader, story.conversion, story.payment)
+  return JSON.stringify(explain(story, refused, await call.settings.current()))
 }
 
 /** The conversion, its referrals, and the reasons. */
-async function bodyOf(call: Call, told: Story): Promise<string> {
+async function bodyOf(call: Call, story: Story): Promise<string> {
   const settings = await call.settings.current()
-  const referrals = told.referrals.map(row => `${referral.write(row, settings)}}`).join()
-  const explanation = await explained(call, told)
-  return `{"conversion":${conversion.write(told.conversion, settings)}},"referrals":[${referrals}],"explanation":${explanation}}`
+  const referrals = story.referrals.map(row => `${referral.write(row, settings)}}`).join()
+  const explanation = await explained(call, story)
+  return `{"conversion":${conversion.write(story.conversion, settings)}},"referrals":[${referrals}],"explanation":${explanation}}`
 }
 
 async function answer(call: Call, created: Created): Promise<Answer> {

@@ -70,7 +70,7 @@ export async function createMany(
   })
 }
 
-/** Failures that can be told before anything is read. */
+/** Failures that are known before anything is read. */
 function refusalOf(args: CreateArguments, settings: Settings): Failure | undefined {
   // It has the currency of its sale.
   if (isTaking(args.kind) && !args.currency) return undefined

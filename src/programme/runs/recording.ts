@@ -136,7 +136,7 @@ function withChunk(
 ): ResultRecord {
   const recorded = { ...before.recorded }
   for (const { outcome } of fresh.values()) recorded[outcome] = (recorded[outcome] ?? 0) + 1
-  const told = lines.map(({ item, reported: { outcome, note } }) => ({
+  const reportedLines = lines.map(({ item, reported: { outcome, note } }) => ({
     reference: item.reference,
     affiliate_id: item.affiliate_id,
     payee_name: item.payee_name,
@@ -149,7 +149,7 @@ function withChunk(
     ...before,
     recorded,
     unchanged: before.unchanged + unchanged,
-    lines: upToMost(before.lines, told),
+    lines: upToMost(before.lines, reportedLines),
     conflicts: upToMost(
       before.conflicts,
       conflicts.map(one => conflictOf(one, decimals)),

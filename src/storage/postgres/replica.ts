@@ -24,21 +24,21 @@ export class ReplicaReader {
   readonly db: Kysely<Tables>
   readonly #primary: PostgresPool
   readonly #replica: PostgresPool
-  readonly #tell: NonNullable<DatabaseOptions['onReplica']>
+  readonly #report: NonNullable<DatabaseOptions['onReplica']>
   readonly #stopped = new AbortController()
   readonly #checks: Promise<void>
   /** Since when writes wait for the replica; undefined while it is not fit for reads. */
   #followedSince: number | undefined
-  /** What was told last. */
-  #told: 'used' | 'unused' | undefined
+  /** What was reported last. */
+  #reported: 'used' | 'unused' | undefined
   /** Concurrent writes share one query to the replica. */
   #round: Promise<void> | undefined
   #next: Promise<void> | undefined
 
-  constructor(primary: PostgresPool, replica: PostgresPool, tell: DatabaseOptions['onReplica'] = () => {}) {
+  constructor(primary: PostgresPool, replica: PostgresPool, report: DatabaseOptions['onReplica'] = () => {}) {
     this.#primary = primary
     this.#replica = replica
-    this.#tell = tell
+    this.#report = report
     this.db = readingBy(this.read)
     this.#checks = this.#check()
   }
@@ -76,8 +76,8 @@ export class ReplicaReader {
     this.#followedSince = isFollowing ? (this.#followedSince ?? performance.now()) : undefined
     if (position === undefined || this.#stopped.signal.aborted) return
     const state = isFollowing ? 'used' : 'unused'
-    if (state !== this.#told) this.#tell(reason)
-    this.#told = state
+    if (state !== this.#reported) this.#report(reason)
+    this.#reported = state
   }
 
   async #position(): Promise<string | undefined> {
