@@ -204,6 +204,19 @@ export const link = (description: string) => {
   } as const
 }
 
+/** An optional reference to a row of another table: null in the database, and 0 for callers. */
+export const optionalReference = (table: string, description: string, rest: Omit<Reference, 'table'> = {}) =>
+  ({
+    ...link(description),
+    nullable: true,
+    references: { table, ...rest },
+    initial: null,
+    show: (stored: number | null) => stored ?? 0,
+    json: (stored: number | null) => String(stored ?? 0),
+    keep: (value: number) => value || null,
+    sample: (_samples: Samples) => null,
+  }) as const
+
 /** The account that created the record. */
 export const creator = (description: string) =>
   ({

@@ -6,8 +6,15 @@ import type { Settings } from '../../base/settings.ts'
 import { formatTime, parseMoment } from '../../base/time.ts'
 import { type Samples, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
-import { anyOf, byTypeThenValue, created, link, status, text } from '../../records/kinds-of-field.ts'
-import { neither, type Reference } from '../../storage/table.ts'
+import {
+  anyOf,
+  byTypeThenValue,
+  created,
+  optionalReference,
+  status,
+  text,
+} from '../../records/kinds-of-field.ts'
+import { neither } from '../../storage/table.ts'
 import {
   type Condition,
   fields as conditionFields,
@@ -24,19 +31,6 @@ const MAX_JSON = 65_535
 const MAX_PRIORITY = 999_999
 const DEFAULT_PRIORITY = 100
 const MAX_DAYS = 3650
-
-/** The affiliate or group the rule is for; 0 means all. */
-const owner = (references: Reference, description: string) =>
-  ({
-    ...link(description),
-    nullable: true,
-    references,
-    initial: null,
-    show: (stored: number | null) => stored ?? 0,
-    json: (stored: number | null) => String(stored ?? 0),
-    keep: (value: number) => value || null,
-    sample: (_samples: Samples) => null,
-  }) as const
 
 /** An optional integer; '' for none. */
 const limit = (minimum: number, maximum: number, description: string) => {
@@ -154,11 +148,11 @@ const fields = {
     filter: anyOf(listOf(choice(statuses), 'Only those with one of these statuses.')),
   },
   affiliate_id: {
-    ...owner({ table: 'affiliates', person: true, outlives: true }, 'The affiliate whom it is for'),
+    ...optionalReference('affiliates', 'The affiliate whom it is for', { person: true, outlives: true }),
     filter: onlyThese(),
   },
   group_id: {
-    ...owner({ table: 'groups', outlives: true }, 'The group that it is for'),
+    ...optionalReference('groups', 'The group that it is for', { outlives: true }),
     filter: onlyThese(),
   },
   priority: {

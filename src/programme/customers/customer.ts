@@ -6,21 +6,9 @@ import { email, line, listOf } from '../../base/schemas.ts'
 import { foldCase } from '../../base/text.ts'
 import { filter, sql } from '../../records/field.ts'
 import { kind, type TableOf } from '../../records/kind.ts'
-import { dated, link, text, words } from '../../records/kinds-of-field.ts'
+import { dated, optionalReference, text, words } from '../../records/kinds-of-field.ts'
 
 const personal = { personal: 'erase', money: false } as const
-
-/** Another record; 0 for none. */
-const linked = (description: string) =>
-  ({
-    ...link(description),
-    nullable: true,
-    initial: null,
-    show: (value: number | null) => value ?? 0,
-    json: (value: number | null) => String(value ?? 0),
-    keep: (value: number) => value || null,
-    sample: () => null,
-  }) as const
 
 const { create: _create, edit: _edit, ...address } = words(line(254), 'E-mail address.', personal)
 
@@ -28,10 +16,7 @@ const ADDRESS =
   'Network of the internet address: only its first 24 bits are kept, or 48 of IPv6; empty when it is not known.'
 
 const fields = {
-  user_id: {
-    ...linked('The account of the customer here'),
-    references: { table: 'users', person: true, outlives: true },
-  },
+  user_id: optionalReference('users', 'The account of the customer here', { person: true, outlives: true }),
   first_name: text(100, 'First name.', personal),
   last_name: text(100, 'Last name.', personal),
   email: {
@@ -57,10 +42,11 @@ const fields = {
       value === '' || isIP(value) !== 0 ? undefined : 'must be an IPv4 or IPv6 address, or empty.',
   },
   date_created: dated('created_at', 'When the customer was first seen'),
-  affiliate_id: {
-    ...linked('The affiliate who has brought the customer, and is credited for what they buy'),
-    references: { table: 'affiliates', outlives: true },
-  },
+  affiliate_id: optionalReference(
+    'affiliates',
+    'The affiliate who has brought the customer, and is credited for what they buy',
+    { outlives: true },
+  ),
 } as const
 
 const actions = ['create', 'edit', 'delete', 'erase'] as const
