@@ -26,7 +26,7 @@ import { search } from './migrations/search.ts'
 import { sourceModes, sources } from './migrations/sources.ts'
 import { clickKeys, lastCounted, links, scriptPages } from './migrations/tracking.ts'
 import { visitDays, visitDaysOfAll, visitsByDay, visitTotals } from './migrations/visit-days.ts'
-import { visits } from './migrations/visits.ts'
+import { visitRemovals, visits } from './migrations/visits.ts'
 
 /** Another node may have migrated the database meanwhile. */
 const VERSION_EVERY_MS = 500
@@ -77,6 +77,7 @@ export const migrations: readonly Migration[] = [
   recordCounts,
   followingSales,
   draftsOfAffiliates,
+  visitRemovals,
 ]
 
 /** The calculation of a referral's amount is in `calculation` alone. */

@@ -2,11 +2,11 @@ import { crud, listingOf } from '../../records/crud.ts'
 import { feature } from '../../records/feature.ts'
 import { checkTotals } from './check.ts'
 import { rules } from './rules.ts'
-import { visitDaysTable, visitTotalsTable } from './table.ts'
+import { visitDaysTable, visitRemovalsTable, visitTotalsTable } from './table.ts'
 import { visit } from './visit.ts'
 
 export const visits = feature(visit, {
-  tables: [visit.table, visitDaysTable, visitTotalsTable],
+  tables: [visit.table, visitDaysTable, visitTotalsTable, visitRemovalsTable],
   resource: crud(visit, rules),
   listing: listingOf(visit, rules),
   checks: [checkTotals],

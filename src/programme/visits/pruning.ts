@@ -10,5 +10,7 @@ const AT_ONCE = 500
 export async function pruneVisits(tx: Tx): Promise<boolean> {
   const { tracking } = await loadSettings(tx)
   const firstDay = dayOf(now()) - tracking.visitDays
-  return (await store.removeBefore(tx, firstDay * DAY_SECONDS, AT_ONCE)) === AT_ONCE
+  const count = await store.removeBefore(tx, firstDay * DAY_SECONDS, AT_ONCE)
+  if (count > 0) await store.markRemoved(tx, firstDay)
+  return count === AT_ONCE
 }

@@ -164,6 +164,23 @@ export async function removeBefore(tx: Tx, time: number, limit: number): Promise
   return ids.length
 }
 
+const ROW = 1
+
+/** Records that visits of the days before this one are removed. */
+export async function markRemoved(tx: Tx, day: number): Promise<void> {
+  await tx
+    .insertInto('visit_removals')
+    .values({ id: ROW, day })
+    .onConflict(conflict => conflict.column('id').doUpdateSet({ day }).where('visit_removals.day', '<', day))
+    .execute()
+}
+
+/** The first day whose visits were not removed; 0 where none were. */
+export async function firstWholeDay(db: Db): Promise<number> {
+  const row = await db.selectFrom('visit_removals').select('day').where('id', '=', ROW).executeTakeFirst()
+  return row?.day ?? 0
+}
+
 const toDays = prepared((tx: Db, { rows }: { rows: readonly VisitDaysTable[] }) =>
   tx.insertInto('visit_days').values(rows).onConflict(addingToDays),
 )

@@ -43,6 +43,23 @@ export const visitTotalsTable = {
   copied: 'rows',
 } as const satisfies Table
 
+const removalColumns = {
+  /** Always 1. */
+  id: integer(neither),
+  /** Visits of the days before it were removed. */
+  day: integer(neither),
+} as const
+
+/** What `check` has to know: days before it cannot be compared with visits, whatever the settings say by then. */
+export const visitRemovalsTable = {
+  name: 'visit_removals',
+  key: ['id'],
+  columns: removalColumns,
+  copied: 'rows',
+} as const satisfies Table
+
+interface VisitRemovalsTable extends RowsOf<typeof removalColumns> {}
+
 export interface VisitDaysTable extends RowsOf<typeof dayColumns> {}
 
 export interface VisitTotalsTable extends RowsOf<typeof totalColumns> {}
@@ -51,5 +68,6 @@ declare module '../../storage/tables.ts' {
   interface Tables {
     visit_days: VisitDaysTable
     visit_totals: VisitTotalsTable
+    visit_removals: VisitRemovalsTable
   }
 }

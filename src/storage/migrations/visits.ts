@@ -23,3 +23,13 @@ export function visits({ identity, integer, text, tableOptions }: Engine): strin
     'CREATE INDEX visits_referral_id ON visits (referral_id, id) WHERE referral_id <> 0',
   ]
 }
+
+/** Up to when visits were removed, which the setting of today does not say. */
+export function visitRemovals({ integer, tableOptions }: Engine): string[] {
+  return [
+    `CREATE TABLE visit_removals (
+      id ${integer} PRIMARY KEY CHECK (id = 1),
+      day ${integer} NOT NULL
+    ) ${tableOptions}`,
+  ]
+}

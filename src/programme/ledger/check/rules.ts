@@ -4,6 +4,7 @@ import { DAY_SECONDS, dayOf, formatTime, now } from '../../../base/time.ts'
 import type { Check } from '../../../records/feature.ts'
 import { loadSettings } from '../../../settings/rules.ts'
 import type { Db } from '../../../storage/database.ts'
+import { firstWholeDay } from '../../visits/store.ts'
 import { affiliatesAfter, type Comparison, comparisons, differences, halfPaid, visitDays } from './store.ts'
 
 const AFFILIATES_AT_ONCE = 1000
@@ -37,7 +38,8 @@ async function* checkFigures(db: Db): AsyncGenerator<string> {
 
 async function* checkDays(db: Db): AsyncGenerator<string> {
   const { tracking } = await loadSettings(db)
-  yield* compare(db, visitDays(dayOf(now()) - tracking.visitDays), figure => {
+  const kept = Math.max(dayOf(now()) - tracking.visitDays, await firstWholeDay(db))
+  yield* compare(db, visitDays(kept), figure => {
     const [day = '', count = '', ...campaign] = figure.split(' ')
     const date = formatTime(Number(day) * DAY_SECONDS).slice(0, 10)
     return [`${count} of ${date} and campaign '${campaign.join(' ')}'`, 'the visits']
