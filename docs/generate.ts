@@ -41,7 +41,7 @@ function interfaceReference(): string {
     'together with its effect; the same request under the same key (of the same API key) is not done again within 24 hours but gets that',
     'answer, with `Idempotent-Replayed: true`. Sent at once, the second waits for the first. Another request under the key is 409. A failure',
     'is not kept: nothing was changed, and the request may be mended and sent again.\n',
-    'What creates a record takes many: send `application/x-ndjson`, a JSON object on each line, up to 10,000 lines and 8 MiB. The answer is 200 with a',
+    'What creates a record takes many, except for payment details and payout runs: send `application/x-ndjson`, a JSON object on each line, up to 10,000 lines and 8 MiB. The answer is 200 with a',
     'line for each, in order: `line`, `status`, and the record under the name of its kind, or `code`, `message` and `data`. Each is judged by',
     'itself. Under an `Idempotency-Key` each line is done once and answered alike, refusals too, also where an earlier request was cut off in the middle: the',
     'same lines under the same key are answered by what was done, and the rest is done. Without a key, lines whose answer did not arrive may have been done.\n',
