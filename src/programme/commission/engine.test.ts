@@ -427,6 +427,57 @@ const examples: readonly Example[] = [
     earns: 950,
     parts: 2,
   },
+  {
+    what: 'without a rate, a flat rule, whatever rules that cannot apply ask for: of others, of leads, of another time, of a later place',
+    sale: inEuro,
+    rules: [
+      {
+        scope: 'affiliate',
+        affiliateId: 99,
+        rate: percent(1),
+        conditions: [{ field: 'amount', at_least: 5 }],
+      },
+      { kinds: ['lead'], rate: percent(1), conditions: [{ field: 'amount', at_least: 5 }] },
+      { until: AT - DAY, rate: percent(1), conditions: [{ field: 'amount', at_least: 5 }] },
+      {
+        rate: percent(1),
+        conditions: [
+          { field: 'amount', at_least: 5 },
+          { field: 'country', is: ['FR'] },
+        ],
+      },
+      { type: 'flat', rate: percent(5) },
+      { rate: percent(1), conditions: [{ field: 'amount', at_least: 5 }] },
+    ],
+    earns: 500,
+    by: 4,
+  },
+  {
+    what: 'without a rate, a rule that could apply first and asks for the amount',
+    sale: inEuro,
+    rules: [
+      { rate: percent(1), conditions: [{ field: 'amount', at_least: 5 }] },
+      { type: 'flat', rate: percent(5) },
+    ],
+    earns: 'no_exchange_rate',
+    parts: 0,
+  },
+  {
+    what: 'without a rate, a rule of one line that asks for the amount',
+    sale: { ...inEuro, lines: [line('A', 5000), line('B', 5000)] },
+    rules: [
+      {
+        rate: percent(1),
+        conditions: [
+          { field: 'product', is: ['B'] },
+          { field: 'amount', below: 5 },
+        ],
+      },
+      { type: 'flat', rate: percent(5) },
+    ],
+    earns: 'no_exchange_rate',
+    parts: 0,
+  },
   { what: 'a default type without a rule', settings: { defaultRateType: 'per lead' }, earns: 'no_rule' },
   {
     what: 'a default type that names a rule, for what no other rule is for: 20 % of A, 10 % of B',

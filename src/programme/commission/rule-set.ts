@@ -89,6 +89,8 @@ export class RuleSet {
   readonly #byName: ReadonlyMap<string, Entry>
   /** Every condition that some rule has; the facts of others need not be looked up. */
   readonly #asked: readonly Field[]
+  /** Whether some rule cannot be tried while there is no exchange rate. */
+  readonly #asksForExchange: boolean
 
   /**
    * @param rules the current ones, in any order
@@ -109,6 +111,7 @@ export class RuleSet {
     this.#ofProgramme = new Index(ofProgramme, decimals)
     this.#byName = new Map(entries.toReversed().map(entry => [entry.rule.name, entry]))
     this.#asked = [...new Set(rules.flatMap(({ conditions }) => conditions.map(({ field }) => field)))]
+    this.#asksForExchange = this.#asked.some(needsExchange)
   }
 
   /** Whether any rule depends on the affiliate's sales so far. */
@@ -119,13 +122,16 @@ export class RuleSet {
   /** The first matching rule for the sale, or for each line of it if rules have conditions on products. */
   match(sale: Sale, earner: Earner, exchange: Fraction | null): readonly Match[] | 'no_exchange_rate' {
     const indexes = this.#indexesFor(earner)
-    if (exchange === null && this.#asked.some(needsExchange)) return 'no_exchange_rate'
+    const first = exchange === null && this.#asksForExchange ? firstWithoutExchange : firstIn
     const ofSale = ofWholeSale(sale, earner, exchange)
     const byLine = sale.lines.length > 0 && indexes.some(index => index.asksForLines)
-    if (!byLine) return [{ rule: firstIn(indexes, ofSale), lines: [], share: ONE }]
-    const lines = sale.lines.map((line, place) => {
-      return { place, rule: firstIn(indexes, new Facts({ ...ofSale.subject, lines: [line] })) }
-    })
+    const parts = byLine ? sale.lines.map((line, place) => ({ place, line })) : [undefined]
+    const lines: { place: number; rule: Rule | null }[] = []
+    for (const part of parts) {
+      const rule = first(indexes, part ? new Facts({ ...ofSale.subject, lines: [part.line] }) : ofSale)
+      if (rule === 'no_exchange_rate') return rule
+      lines.push({ place: part?.place ?? 0, rule })
+    }
     const byRule = [...Map.groupBy(lines, ({ rule }) => rule)]
     if (byRule.length === 1) return [{ rule: byRule[0]![0], lines: [], share: ONE }]
     return byRule.map(([rule, of]) => {
@@ -146,15 +152,16 @@ export class RuleSet {
   ): Rule | 'no_rule' | 'no_exchange_rate' {
     const entry = this.#byName.get(name)
     if (!entry) return 'no_rule'
-    const isMissing = exchange === null && entry.rule.conditions.some(({ field }) => needsExchange(field))
-    if (isMissing) return 'no_exchange_rate'
+    const isMissing = exchange === null && entry.tests.some(isOfExchange)
+    const tests = isMissing ? entry.tests.filter(test => !isOfExchange(test)) : entry.tests
     const whole = ofWholeSale(sale, earner, exchange)
-    const applies = (facts: Facts) => entry.tests.every(test => test.passes(facts))
+    const applies = (facts: Facts) => tests.every(test => test.passes(facts))
     const isFor =
       places.length === 0
         ? applies(whole)
         : places.every(place => applies(new Facts({ ...whole.subject, lines: [sale.lines[place]!] })))
-    return isFor ? entry.rule : 'no_rule'
+    if (!isFor) return 'no_rule'
+    return isMissing ? 'no_exchange_rate' : entry.rule
   }
 
   /** The rules tried for the affiliate, in order, up to the one that applies. */
@@ -242,6 +249,15 @@ function firstIn(indexes: readonly Index[], facts: Facts): Rule | null {
   return null
 }
 
+/** The same without an exchange rate: unknown if a rule that comes before asks for it, and applies in all else. */
+function firstWithoutExchange(indexes: readonly Index[], facts: Facts): Rule | null | 'no_exchange_rate' {
+  for (const { rule, tests } of indexes.flatMap(({ entries }) => entries)) {
+    if (!tests.every(test => isOfExchange(test) || test.passes(facts))) continue
+    return tests.some(isOfExchange) ? 'no_exchange_rate' : rule
+  }
+  return null
+}
+
 function testsOf({ kinds, conditions, from, until }: Rule, decimals: number): Test[] {
   return [
     ...(kinds.length > 0
@@ -273,6 +289,8 @@ function testOf(condition: Condition, decimals: number): Test {
     },
   }
 }
+
+const isOfExchange = ({ of }: Test) => typeof of !== 'string' && needsExchange(of.field)
 
 const needsExchange = (field: Field) => definitions[field].needsExchange === true
 
