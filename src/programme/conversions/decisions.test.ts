@@ -242,6 +242,27 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.equal((await service().get(`/referrals/${rejected.id}`)).body.status, 'rejected')
   })
 
+  test('total of disputes after one that was won - takes back all that it says, in whatever order they come', async () => {
+    const reports = [
+      { kind: 'dispute', amount: 40, occurred_at: '2026-01-02' },
+      { kind: 'dispute_won', amount: 40, occurred_at: '2026-02-01' },
+      { kind: 'dispute', amount: 30, part: 'second', occurred_at: '2026-03-01' },
+    ]
+    for (const order of [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 2, 0],
+    ]) {
+      const sale = await sell()
+      for (const place of order) {
+        const { amount, part = '', ...rest } = { part: undefined, ...reports[place]! }
+        await sale.takeBack(amount, part, { cumulative: true, ...rest })
+      }
+      const { amount } = (await service().get(`/referrals/${sale.id}`)).body
+      assert.equal(amount, '14.00', order.join())
+    }
+  })
+
   test('draft - gets an amount only with the status that ends its wait, and shrinks from there', async () => {
     const args = { amount: 100_000, currency: 'JPY' }
     const settled = await sell(args)

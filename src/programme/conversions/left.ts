@@ -31,13 +31,6 @@ function partsOf(takings: readonly Taking[], kind: ConversionKind): Map<string, 
   return parts
 }
 
-const total = (takings: readonly Taking[], kind: ConversionKind): bigint =>
-  largest(
-    takings
-      .filter(taking => taking.kind === kind && taking.cumulative === 1)
-      .map(({ amount }) => BigInt(amount)),
-  )
-
 const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((total, amount) => total + amount, 0n)
 
 const TOTAL = /(?:^| )total:[\d.]+$/
@@ -72,15 +65,21 @@ export function disputed(takings: readonly Taking[]): bigint {
   const won = partsOf(takings, 'dispute_won')
   const open = [...partsOf(takings, 'dispute')].filter(([part]) => !won.has(part))
   const parts = sum(open.map(([, amount]) => amount))
-  const all = lastTotal(takings) - total(takings, 'dispute_won')
+  const all = disputedInAll(takings)
   return parts > all ? parts : all
 }
 
-/** A dispute can end, so its last total counts; within one second, the larger. */
-function lastTotal(takings: readonly Taking[]): bigint {
-  const totals = takings.filter(({ kind, cumulative }) => kind === 'dispute' && cumulative === 1)
-  const last = Math.max(...totals.map(({ occurred_at }) => occurred_at))
-  return largest(totals.filter(taking => taking.occurred_at === last).map(({ amount }) => BigInt(amount)))
+/**
+ * A dispute can end, so its last total counts; within one second, the larger. What was won before it is no part of it any
+ * more.
+ */
+function disputedInAll(takings: readonly Taking[]): bigint {
+  const totals = takings.filter(({ cumulative }) => cumulative === 1)
+  const disputes = totals.filter(({ kind }) => kind === 'dispute')
+  const last = Math.max(...disputes.map(({ occurred_at }) => occurred_at))
+  const won = totals.filter(({ kind, occurred_at }) => kind === 'dispute_won' && occurred_at >= last)
+  const amounts = (some: readonly Taking[]) => some.map(({ amount }) => BigInt(amount))
+  return largest(amounts(disputes.filter(({ occurred_at }) => occurred_at === last))) - largest(amounts(won))
 }
 
 /**
