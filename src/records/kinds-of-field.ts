@@ -289,36 +289,40 @@ type Range = { readonly min?: number; readonly max?: number }
 const isExact = (value: number | undefined, { decimals }: Settings) =>
   value === undefined || toUnits(value, decimals) !== undefined
 
-/** Filters by an amount: exact, by comparison, or a range. */
-const amountFilter = filter(
-  Type.Union(
+const amountFrom = (minimum: number) => {
+  const amount = (description: string) => ({ ...moneySchema(description), minimum })
+  return Type.Union(
     [
-      moneySchema('This amount, or what the comparison beside it makes of it.'),
+      amount('This amount, or what the comparison beside it makes of it.'),
       Type.Object({
-        min: Type.Optional(moneySchema('At least this amount.')),
-        max: Type.Optional(moneySchema('At most this amount.')),
+        min: Type.Optional(amount('At least this amount.')),
+        max: Type.Optional(amount('At most this amount.')),
       }),
     ],
-    { description: `An amount from 0 to ${MAX_AMOUNT}, or [min] and [max] of it, inclusive.` },
-  ),
-)({
-  problem: (value: number | Range, settings) => {
-    const { min, max } = typeof value === 'number' ? { min: value, max: value } : value
-    return isExact(min, settings) && isExact(max, settings) ? undefined : decimalsReason(settings)
-  },
-  keep: (value: number | Range, { decimals }, args, name) => {
-    const comparison = (args[`${name}_compare`] ?? '=') as Comparison
-    if (typeof value === 'number') return { [comparison]: toUnits(value, decimals)! }
-    return {
-      ...(value.min !== undefined && { '>=': toUnits(value.min, decimals)! }),
-      ...(value.max !== undefined && { '<=': toUnits(value.max, decimals)! }),
-    }
-  },
-  where: (column, value: Partial<Record<Comparison, number>>) =>
-    comparisons
-      .filter(compare => value[compare] !== undefined)
-      .map(compare => sql<boolean>`${column} ${sql.raw(compare)} ${value[compare]}`),
-})
+    { description: `An amount from ${minimum} to ${MAX_AMOUNT}, or [min] and [max] of it, inclusive.` },
+  )
+}
+
+/** Filters by an amount: exact, by comparison, or a range. @param minimum the least amount that there is */
+export const amountFilter = (minimum: number) =>
+  filter(amountFrom(minimum))({
+    problem: (value: number | Range, settings) => {
+      const { min, max } = typeof value === 'number' ? { min: value, max: value } : value
+      return isExact(min, settings) && isExact(max, settings) ? undefined : decimalsReason(settings)
+    },
+    keep: (value: number | Range, { decimals }, args, name) => {
+      const comparison = (args[`${name}_compare`] ?? '=') as Comparison
+      if (typeof value === 'number') return { [comparison]: toUnits(value, decimals)! }
+      return {
+        ...(value.min !== undefined && { '>=': toUnits(value.min, decimals)! }),
+        ...(value.max !== undefined && { '<=': toUnits(value.max, decimals)! }),
+      }
+    },
+    where: (column, value: Partial<Record<Comparison, number>>) =>
+      comparisons
+        .filter(compare => value[compare] !== undefined)
+        .map(compare => sql<boolean>`${column} ${sql.raw(compare)} ${value[compare]}`),
+  })
 
 /** The comparison operator of `amount`. */
 const comparisonFilter = filter(withDefault(choice(comparisons, 'How the amount is compared.'), '='))({
@@ -338,7 +342,7 @@ export const amount = (description: string) =>
       withDefault(moneySchema(`${description} At most the decimals of the currency.`), 0),
     ),
     edit: Type.Optional(moneySchema(`${description} At most the decimals of the currency.`)),
-    filter: amountFilter,
+    filter: amountFilter(0),
     filters: { '*_compare': comparisonFilter },
     initial: 0,
     show: (value: number, { decimals }: Settings) => fromUnits(value, decimals),

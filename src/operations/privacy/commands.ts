@@ -100,7 +100,7 @@ async function confirm(
   const terminal = createInterface({ input: stdin, output: stderr })
   try {
     const inputEnd = new Promise<undefined>(resolve => terminal.once('close', () => resolve(undefined)))
-    const question = `Erase ${login} <${email}>? This cannot be undone. Type the login to go on: `
+    const question = `Erase ${login === email ? '' : `${login} `}<${email}>? This cannot be undone. Type ${login} to go on: `
     const answer = await Promise.race([terminal.question(question), inputEnd])
     // An input that ends without an answer is no consent, and leaves the question without a line break.
     if (answer === undefined) {

@@ -7,6 +7,7 @@ import { formatTime, parseMoment } from '../../base/time.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   amount,
+  amountFilter,
   anyOf,
   context,
   dated,
@@ -125,6 +126,8 @@ const fields = {
   },
   amount: {
     ...inCurrency,
+    // Of refunds and write-offs it is negative.
+    filter: amountFilter(-MAX_AMOUNT),
     wire: Type.String({
       description: 'What the affiliate earns, with the decimals of the currency: "10.00".',
     }),
