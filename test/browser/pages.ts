@@ -311,7 +311,8 @@ export function pageScenarios(world: () => World): void {
 
           await goTo(page, '/settings')
           await page.getByRole('combobox', { name: 'Currency' }).fill('KWD')
-          await page.getByRole('option', { name: /^KWD/ }).click()
+          await page.getByRole('option', { name: /^KWD/ }).waitFor()
+          await page.getByRole('combobox', { name: 'Currency' }).press('Enter')
           await page.getByRole('button', { name: 'Save' }).click()
           await page.getByText('Settings saved').waitFor()
           await fresh.make('/affiliates', { create_user: true, payment_email: 'dinar@example.com' })

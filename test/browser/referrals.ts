@@ -69,8 +69,10 @@ export function referralScenarios(world: () => World): void {
         const why = page.getByRole('region', { name: 'Why' })
         const question = page.getByRole('alertdialog')
         const given = why.getByText('The reason given: “Bought it herself”')
-        await page.getByRole('button', { name: 'Reject' }).click()
-        await question.getByLabel('Reason (optional)').pressSequentially('Not this one')
+        await page.getByRole('button', { name: 'Reject' }).press('Enter')
+        // Whoever types at once types the reason.
+        await question.getByLabel('Reason (optional)').and(page.locator(':focus')).waitFor()
+        await page.keyboard.type('Not this one')
         await question.getByRole('button', { name: 'Cancel' }).click()
         await question.waitFor({ state: 'detached' })
         await page.getByRole('button', { name: 'Reject' }).click()

@@ -9,7 +9,7 @@ import { type Context, type RequestContext, type WriteTx, write, writeMany } fro
 import { existing } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { conflict } from './conflict.ts'
-import { type Item, runItem } from './item.ts'
+import { type Item, type ItemStatus, runItem } from './item.ts'
 import { outcomes, type ReportedOutcome, type ResultFormat } from './outcome.ts'
 import { referenceOf } from './proposal.ts'
 import { parseReference } from './references.ts'
@@ -207,15 +207,19 @@ function refuseReplaced(content: string): void {
   }
 }
 
-/** Adds the outcome for all to every open item of which the file says nothing by itself. */
+/**
+ * Adds the outcome for all to every open item of which the file says nothing by itself. That the others were paid says nothing
+ * of those whose outcome somebody has recorded as unknown.
+ */
 async function addOpen(
   { database }: Context,
   runId: number,
   { reported, underWay }: Report,
   whole: ReportedOutcome,
 ): Promise<void> {
+  const statuses: readonly ItemStatus[] = whole.outcome === 'paid' ? ['reserved'] : ['reserved', 'unknown']
   for (let after = 0; ; ) {
-    const page = { runId, statuses: ['reserved', 'unknown'], after, limit: ITEMS_AT_ONCE } as const
+    const page = { runId, statuses, after, limit: ITEMS_AT_ONCE }
     const items = await store.itemsAfter(database.reader, page)
     for (const { affiliate_id: id } of items)
       if (!reported.has(id) && !underWay.has(id)) reported.set(id, whole)

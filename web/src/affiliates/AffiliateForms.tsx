@@ -116,6 +116,7 @@ function AccountInput() {
   return (
     <ReferenceInput source="user_id" reference="users" sort={{ field: 'login', order: 'ASC' }}>
       <AutocompleteInput
+        autoHighlight
         label="Account"
         optionText={accountOf}
         filterToQuery={search => (search ? { search } : {})}

@@ -63,7 +63,13 @@ function Choices({ nameOf, ...rest }: Props) {
   )
   return (
     <ChoicesContextProvider value={choices}>
-      <AutocompleteInput label="Affiliate" optionText={optionText} filterToQuery={queryOfSearch} {...rest} />
+      <AutocompleteInput
+        label="Affiliate"
+        optionText={optionText}
+        filterToQuery={queryOfSearch}
+        autoHighlight
+        {...rest}
+      />
     </ChoicesContextProvider>
   )
 }

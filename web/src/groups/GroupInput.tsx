@@ -7,6 +7,7 @@ export function GroupInput({ helperText }: { helperText: string }) {
   return (
     <ReferenceInput source="group_id" reference="groups" sort={{ field: 'name', order: 'ASC' }}>
       <AutocompleteInput
+        autoHighlight
         label="Group"
         optionText="name"
         filterToQuery={queryOfSearch}

@@ -43,6 +43,7 @@ export function Address({ link }: { link: Link }) {
           value={to}
           onChange={event => setTo(event.target.value)}
           error={problem !== undefined}
+          slotProps={{ formHelperText: { sx: { overflowWrap: 'anywhere' } } }}
           helperText={
             problem ?? 'A path such as /shoes/7, or a page on an allowed host. The address above leads there.'
           }

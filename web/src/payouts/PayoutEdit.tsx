@@ -1,7 +1,7 @@
 import { Box, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { EditBase, SelectInput, useEditContext, useReference } from 'react-admin'
+import { EditBase, required, SelectInput, useEditContext, useReference } from 'react-admin'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { get, queryOf } from '../api.ts'
 import { type Item, methodName } from '../runs/run.ts'
@@ -166,6 +166,7 @@ function FieldsOfRun({ status }: { status: Payout['status'] }) {
           source="status"
           label="Status"
           choices={statusChoices}
+          validate={required()}
           helperText="Failed means that the money came back: its referrals are unpaid again, and the run lists it as returned."
         />
       )}

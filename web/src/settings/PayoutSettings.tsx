@@ -1,4 +1,4 @@
-import { NumberInput, SelectInput, TextInput } from 'react-admin'
+import { NumberInput, required, SelectInput, TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { MOST_ACH_PAYER, MOST_SEPA_NAME } from '../../../src/base/bank-texts.ts'
 import { FormSection, Row } from '../ui/form.tsx'
@@ -27,6 +27,7 @@ export function PayoutSettings() {
             label="Approval"
             choices={approvals}
             translateChoice={false}
+            validate={required()}
             helperText="With two, who prepared a run cannot approve it."
           />
           <NumberInput

@@ -1,4 +1,4 @@
-import { BooleanInput, SelectInput } from 'react-admin'
+import { BooleanInput, required, SelectInput } from 'react-admin'
 import { FormSection } from '../ui/form.tsx'
 
 const unknownReferrals = [
@@ -21,6 +21,7 @@ export function RecordingFields() {
         label="Unknown referrals in a payout"
         choices={unknownReferrals}
         translateChoice={false}
+        validate={required()}
         helperText="Numbers of referrals that are not recorded here."
       />
     </FormSection>

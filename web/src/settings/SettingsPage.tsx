@@ -96,6 +96,7 @@ function Fields({ settings }: { settings: SettingsRecord }) {
           </Alert>
         )}
         <AutocompleteInput
+          autoHighlight
           source="currency"
           label="Currency"
           choices={settings.currencies.map(code => ({ id: code, name: currencyName(code) }))}

@@ -95,6 +95,7 @@ function AuditFilters() {
       <Allowed to="users.read">
         <ReferenceInput source="user_id" reference="users" sort={{ field: 'login', order: 'ASC' }}>
           <AutocompleteInput
+            autoHighlight
             label="Account"
             optionText={accountOf}
             filterToQuery={searchOf}

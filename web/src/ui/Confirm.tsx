@@ -13,6 +13,8 @@ interface Question {
   /** Label of the cancelling button. */
   dismiss?: string
   danger?: boolean
+  /** Whether a field of the children gets the focus. */
+  asks?: boolean
   /** Whether what the question asks for is filled in. */
   ready?: boolean
   onConfirm: () => Promise<unknown>
@@ -27,6 +29,7 @@ export function Confirm({
   action,
   dismiss = 'Cancel',
   danger = true,
+  asks = false,
   ready = true,
   onConfirm,
   onClose,
@@ -57,7 +60,7 @@ export function Confirm({
         </Stack>
       </DialogContent>
       <DialogActions>
-        <Button onClick={close} disabled={busy} autoFocus>
+        <Button onClick={close} disabled={busy} autoFocus={!asks}>
           {dismiss}
         </Button>
         <Button

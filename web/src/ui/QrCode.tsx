@@ -3,6 +3,10 @@ import qrcode from 'qrcode-generator'
 import { useMemo } from 'react'
 
 const QUIET_ZONE = 4
+/** Cameras need some of the screen for each module. */
+const PIXELS_OF_MODULE = 3
+const LEAST_PIXELS = 168
+const MOST_PIXELS = 340
 
 /** QR code of a text, where one has room for it. */
 export function QrCode({ text, label }: { text: string; label: string }) {
@@ -16,20 +20,21 @@ export function QrCode({ text, label }: { text: string; label: string }) {
   }
   const { size, path } = modules
   const side = size + 2 * QUIET_ZONE
+  const pixels = Math.max(LEAST_PIXELS, side * PIXELS_OF_MODULE)
   return (
     <Box
       component="svg"
       role="img"
       aria-label={label}
       viewBox={`0 0 ${side} ${side}`}
-      sx={{ width: 168, height: 168, bgcolor: '#fff', borderRadius: 1, flexShrink: 0 }}
+      sx={{ width: pixels, height: pixels, bgcolor: '#fff', borderRadius: 1, flexShrink: 0 }}
     >
       <path d={path} fill="#000" shapeRendering="crispEdges" />
     </Box>
   )
 }
 
-/** The modules of the code as one SVG path; undefined for more than the largest code holds. */
+/** The modules of the code as one SVG path; undefined for more than can be read on a screen. */
 function modulesOf(text: string) {
   const code = qrcode(0, 'M')
   try {
@@ -39,6 +44,7 @@ function modulesOf(text: string) {
     return undefined
   }
   const size = code.getModuleCount()
+  if ((size + 2 * QUIET_ZONE) * PIXELS_OF_MODULE > MOST_PIXELS) return undefined
   const squares: string[] = []
   for (let row = 0; row < size; row++) {
     for (let column = 0; column < size; column++) {

@@ -1,5 +1,8 @@
 /** List filters. Each applies as the user types (debounced). */
+import { TextField } from '@mui/material'
+import { useEffect, useRef, useState } from 'react'
 import { DateInput, SelectInput, TextInput } from 'react-admin'
+import { useController } from 'react-hook-form'
 import { optionalAmount } from './form.tsx'
 import { useMoney, withPoint } from './format.ts'
 import { choicesOf } from './words.ts'
@@ -60,18 +63,44 @@ export function DateFilter({
 }
 
 export function AmountFilter({ source = 'amount', label = 'Amount' }: Partial<FilterProps>) {
-  const problem = optionalAmount(useMoney())
-  const amount = {
-    parse: withPoint,
-    validate: problem,
-    helperText: false,
-    sx: wide(124),
-    slotProps: { htmlInput: { inputMode: 'decimal' } },
-  } as const
   return (
     <>
-      <TextInput source={`${source}.min`} label={`${label} from`} {...amount} />
-      <TextInput source={`${source}.max`} label={`${label} until`} {...amount} />
+      <AmountField source={`${source}.min`} label={`${label} from`} />
+      <AmountField source={`${source}.max`} label={`${label} until`} />
     </>
+  )
+}
+
+/** Of what is no amount the filters know nothing: an invalid form would keep all others from being applied. */
+function AmountField({ source, label }: FilterProps) {
+  const problemOf = optionalAmount(useMoney())
+  const { field } = useController({ name: source, defaultValue: '' })
+  const applied: string = field.value ?? ''
+  const [typed, setTyped] = useState(applied)
+  const sent = useRef(applied)
+  useEffect(() => {
+    // By the address of the page, or by "Clear filters".
+    if (applied === sent.current) return
+    sent.current = applied
+    setTyped(applied)
+  }, [applied])
+  const change = (text: string) => {
+    const amount = withPoint(text)
+    setTyped(amount)
+    sent.current = problemOf(amount) === undefined ? amount.trim() : ''
+    field.onChange(sent.current)
+  }
+  const problem = problemOf(typed)
+  return (
+    <TextField
+      label={label}
+      value={typed}
+      onChange={event => change(event.target.value)}
+      error={problem !== undefined}
+      helperText={problem}
+      size="small"
+      sx={wide(124)}
+      slotProps={{ htmlInput: { inputMode: 'decimal' } }}
+    />
   )
 }

@@ -260,6 +260,7 @@ function ConfirmedMove({
         title={`${move.action} ${subject}?`}
         action={move.action}
         danger={move.action === 'Reject'}
+        asks={takes !== undefined}
         onConfirm={() => act(takes && reason.trim() ? { [takes.argument]: reason.trim() } : {})}
         onClose={close}
       >
@@ -271,6 +272,7 @@ function ConfirmedMove({
             value={reason}
             onChange={event => setReason(event.target.value)}
             helperText={takes.hint}
+            autoFocus
             size="small"
             fullWidth
           />

@@ -44,7 +44,7 @@ export function PageAddress({ url }: { url: string }) {
 /** Text without spaces, such as an e-mail address, may break after punctuation. */
 export function Breakable({ text = '' }: { text?: string | undefined }) {
   return (
-    <bdi>
+    <bdi style={{ overflowWrap: 'anywhere' }}>
       {text.split(/(?<=[@._-])/).map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no key but their position
         <Fragment key={index}>

@@ -246,6 +246,29 @@ describeService('results of a payout run', service => {
     assert.deepEqual(await told('returned', 99), [99, 'A file (csv): 1 returned; nothing of 99 other lines'])
   })
 
+  test('200 - that all others were paid pays nobody whose payment is unknown, and a rejection of all fails it', async () => {
+    const references: string[] = []
+    for (const name of ['sure', 'unsure']) {
+      const { id } = await service().newAffiliate(name, { status: 'active' })
+      await service().post('/referrals', { affiliate_id: id, amount: 7, status: 'unpaid' })
+      references.push(`A${id}`)
+    }
+    const { body: run } = await service().post('/payout-runs')
+    await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    const record = async (reference: string, status: string) => {
+      const content = `reference,status\n${reference},${status}`
+      return (await service().post(`/payout-runs/${run.id}/results`, { content })).body.recorded
+    }
+    assert.equal((await record(run.reference + references[1], 'unknown')).unknown, 1)
+    assert.equal((await record(run.reference, 'paid')).paid, 1)
+    const { body: items } = await service().get(`/payout-runs/${run.id}/items?status=unknown`)
+    assert.deepEqual(
+      items.map(({ reference }: { reference: string }) => reference),
+      [run.reference + references[1]],
+    )
+    assert.equal((await record(run.reference, 'failed')).failed, 1)
+  })
+
   test('200 - what a bank says of one payment counts before what it says of all', async () => {
     const ids: number[] = []
     for (const name of ['settled', 'way', 'silent']) {
