@@ -95,7 +95,7 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
         helperText={asksForNumber ? false : 'With commas between them.'}
       />
       <IconButton
-        aria-label="Remove condition"
+        aria-label={`Remove condition ${place + 1}`}
         onClick={remove}
         sx={{ alignSelf: { xs: 'flex-end', sm: 'auto' } }}
       >
