@@ -18,8 +18,8 @@ import type { NewPasswordArguments } from './schema.ts'
 import * as store from './store.ts'
 
 const LINK_SECONDS = 3600
-/** Less than the service takes to end at most. */
-const CLOSING_MS = 4000
+/** With what else the service does at its end, less than it may take. */
+const CLOSING_MS = 2000
 
 /** Sends the mails in the background, after the answer. */
 export class Recovery {

@@ -55,13 +55,14 @@ export async function endFollowing(tx: Tx, customerId: number): Promise<void> {
   await tx.deleteFrom('following_sales').where('customer_id', '=', customerId).execute()
 }
 
-/** Where to continue of any customer, locked until the transaction ends. */
-export async function holdNext(tx: Tx): Promise<Place | undefined> {
-  return tx
-    .selectFrom('following_sales')
-    .selectAll()
-    .orderBy('customer_id')
-    .limit(1)
-    .forUpdate()
-    .executeTakeFirst()
+/** Any customer of whom there is more to do. */
+export async function nextCustomer(db: Db): Promise<number | undefined> {
+  const rows = db.selectFrom('following_sales').select('customer_id').orderBy('customer_id').limit(1)
+  return (await rows.executeTakeFirst())?.customer_id
+}
+
+/** Where to continue, locked until the transaction ends. */
+export async function holdPlace(tx: Tx, customerId: number): Promise<Place | undefined> {
+  const place = tx.selectFrom('following_sales').selectAll().where('customer_id', '=', customerId)
+  return place.forUpdate().executeTakeFirst()
 }

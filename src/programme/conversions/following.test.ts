@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { describeService, operatorOf } from '../../../test/harness.ts'
 import { features } from '../../app.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
@@ -57,6 +58,25 @@ describeService('a customer with more purchases than are credited at once', serv
     assert.equal(body.unpaid, (RENEWALS + 1) * 10)
     assert.deepEqual(await waiting(), [])
     assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+  })
+
+  test('a commission that no amount can be keeps no other customer waiting', async () => {
+    const first = await bought()
+    const second = await bought()
+    // Of what is credited in the background.
+    const { database } = service()
+    await database.transaction(async tx => {
+      for (const statement of [
+        ...database.engine.allowChanges('conversions'),
+        `UPDATE conversions SET amount = 9007199254740991 WHERE customer_id = ${first.customer_id} AND affiliate_id = 0`,
+      ])
+        await sql.raw(statement).execute(tx)
+    })
+    await service().patch(`/affiliates/${first.affiliate.id}`, { rate: 9_999_999 })
+    await rest()
+    assert.equal(await first.credited(), 100)
+    assert.equal(await second.credited(), RENEWALS)
+    assert.deepEqual(await waiting(), [])
   })
 
   test('earns no more once the affiliate is inactive or the customer is deleted', async () => {
