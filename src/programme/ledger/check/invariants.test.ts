@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { sql } from 'kysely'
-import { describeService } from '../../../../test/harness.ts'
+import { describeService, giveSecretKey } from '../../../../test/harness.ts'
 import { features, schema } from '../../../app.ts'
 import { fillWithDemo } from '../../../operations/demo/demo.ts'
 import type { Tx } from '../../../storage/database.ts'
@@ -13,7 +13,7 @@ import { accounts } from '../holdings.ts'
 import { checks as ledgerChecks } from './rules.ts'
 
 interface Fault {
-  /** 1: transfers; 2: what is pending and owed; 3: what was paid, and the affiliates' figures; 4: once at most; 5: refunded whole. */
+  /** 1: transfers; 2: what is pending and owed; 3: what was paid, and the affiliates' figures; 4: once at most, and as it was approved; 5: refunded whole. */
   readonly invariant: number
   readonly sql: string
   /** What is said of it, with the row. */
@@ -143,6 +143,26 @@ const faults: readonly Fault[] = [
     named: /^run_items \d+: .* is paid of it, where its payouts come to/,
   },
   {
+    invariant: 4,
+    sql: `UPDATE run_items SET payee_name = 'Another' WHERE id = ${first('run_items', `status = 'reserved'`)}`,
+    named: /^run_items \d+: its payee is not who was approved/,
+  },
+  {
+    invariant: 4,
+    sql: `UPDATE payout_runs SET hash = 'another' WHERE id = ${first('payout_runs', `status = 'approved'`)}`,
+    named: /^payout_runs \d+: its items are not those that hash stands for/,
+  },
+  {
+    invariant: 4,
+    sql: `UPDATE payment_details SET account = 'a•••@example.org' WHERE id = ${first('payment_details', `sealed <> ''`)}`,
+    named: /^payment_details \d+: the sealed account is not the one that the record shows/,
+  },
+  {
+    invariant: 4,
+    sql: `UPDATE links SET affiliate_id = affiliate_id + 1 WHERE id = ${first('links', `code = cast(affiliate_id as text)`)}`,
+    named: /^links \d+: it is the default link of affiliate \d+, and credits affiliate \d+/,
+  },
+  {
     invariant: 5,
     sql: `UPDATE referrals SET status = 'unpaid', amount = 100 WHERE id = ${first('referrals', `reason = 'refunded'`)}`,
     named: /^conversions \d+: nothing is left of the sale, and 1.00 stands because of it \(referral \d+\)/,
@@ -152,6 +172,7 @@ const faults: readonly Fault[] = [
 class RolledBack extends Error {}
 
 describeService('faults of rows', service => {
+  giveSecretKey()
   before(async () => {
     await fillWithDemo(service().database, features)
     const { body: group } = await service().post('/groups', { name: 'In a run' })
@@ -175,6 +196,8 @@ describeService('faults of rows', service => {
       assert.equal(body.recorded[outcome], 1)
     }
     await approved()
+    const details = { affiliate_id: id, method: 'paypal', holder: 'P', paypal_email: 'p@example.com' }
+    assert.equal((await service().post('/payment-details', details)).status, 201)
   })
 
   /** What each check says of a fault. */
