@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, renameSync, rmdirSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -121,10 +120,21 @@ describe('workers that cannot start', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>
   let service: ServeProcess
   let file: string
+  /** While this file is there no worker starts, and those that run go on. */
+  let refusal: string
   beforeEach(async () => {
     folder = await temporaryFolder()
     file = join(folder.path, 'workers.db')
-    service = await serveProcess(['--workers', '2', '--log-level', 'info', '--database', `sqlite:${file}`])
+    refusal = join(folder.path, 'refused')
+    const preload = join(folder.path, 'refuse.mjs')
+    await writeFile(
+      preload,
+      `import cluster from 'node:cluster'
+       import { existsSync } from 'node:fs'
+       if (cluster.isWorker && existsSync(${JSON.stringify(refusal)})) throw new Error('refused')`,
+    )
+    const args = ['--workers', '2', '--log-level', 'info', '--database', `sqlite:${file}`]
+    service = await serveProcess(args, { environment: { NODE_OPTIONS: `--import=${preload}` } })
   })
   afterEach(async () => {
     await service.stop('SIGKILL')
@@ -139,12 +149,6 @@ describe('workers that cannot start', () => {
   function bringBack(): void {
     rmdirSync(file)
     renameSync(`${file}.aside`, file)
-  }
-  /** A schema of a newer program keeps others from starting; whoever runs already goes on, and may be writing. */
-  function moveSchema(by: number): void {
-    const database = new DatabaseSync(file, { timeout: 10_000 })
-    database.prepare('UPDATE schema_version SET version = version + ?').run(by)
-    database.close()
   }
   const count = (message: string) => service.stderr().split(message).length - 1
   const processes = () => service.stderr().match(/"pid":\d+,"msg":"listening"/g) ?? []
@@ -181,11 +185,11 @@ describe('workers that cannot start', () => {
 
   test('keep their predecessors in a rolling restart, which is logged', async () => {
     await until(() => processes().length === 2)
-    moveSchema(1)
+    await writeFile(refusal, '')
     service.child.kill('SIGHUP')
     await until(() => count('the workers were not all replaced') === 1)
     assert.ok(await answers())
-    moveSchema(-1)
+    await rm(refusal)
     service.child.kill('SIGHUP')
     await until(() => count('all workers were replaced') === 1)
     assert.ok(await answers())
