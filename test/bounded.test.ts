@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
@@ -111,7 +112,9 @@ describeService(
   { readSeconds: 0.003 },
 )
 
-test('a caller that takes nothing of its answer is cut off, and one that is slow gets all of it', async t => {
+test('a caller that takes nothing of its answer is cut off, and one that is slow gets all of it', {
+  timeout: 120_000,
+}, async t => {
   const service = await startService('SQLite', { readSeconds: 1 })
   t.after(() => service.close())
   const { id } = await service.newAffiliate('stalled')
@@ -134,7 +137,19 @@ test('a caller that takes nothing of its answer is cut off, and one that is slow
     await once(socket, 'close')
     return { isWhole: !isBroken && socket.bytesRead > 250 * referrals.length }
   }
-  const nothing = () => delay(7000)
+  // What the service does with the connection: who takes nothing of an answer does not hear that it has ended.
+  const accepted = new Map<number | undefined, Socket>()
+  const accept = (message: unknown) => {
+    // Cast: what Node publishes there.
+    const { socket } = message as { socket: Socket }
+    accepted.set(socket.remotePort, socket)
+  }
+  subscribe('net.server.socket', accept)
+  t.after(() => unsubscribe('net.server.socket', accept))
+  const nothing = async (socket: Socket) => {
+    if (socket.connecting) await once(socket, 'connect')
+    while (!accepted.get(socket.localPort)?.destroyed) await delay(50)
+  }
   const slowly = async (socket: Socket) => {
     let taken = 0
     socket.on('data', ({ length }) => {
