@@ -115,7 +115,7 @@ describeService(
 test('a caller that takes nothing of its answer is cut off, and one that is slow gets all of it', {
   timeout: 120_000,
 }, async t => {
-  const service = await startService('SQLite', { readSeconds: 1 })
+  const service = await startService('SQLite', { readSeconds: 3 })
   t.after(() => service.close())
   const { id } = await service.newAffiliate('stalled')
   await addPayouts(service.database, { count: 250, affiliateId: id, owner: 1 })
