@@ -85,20 +85,23 @@ function locked<T>(database: Database, how: 'together' | 'alone', work: (tx: Tx)
 async function resealAll(database: Database, sealed: Sealed, altered: string[]): Promise<number> {
   let count = 0
   for (let after = 0; ; ) {
-    const rows = await locked(database, 'together', async tx => {
+    const { rows, failures } = await locked(database, 'together', async tx => {
       const rows = await sealed.stale(tx, leftPrefixes(), after, ROWS_AT_ONCE)
+      // Of this attempt: the transaction may be repeated.
+      const failures: string[] = []
       for (const row of rows) {
         try {
           await row.reseal(tx)
-          count += 1
         } catch (error) {
           if (!(error instanceof Failure)) throw error
-          altered.push(`${sealed.table} ${row.id}: ${error.message}`)
+          failures.push(`${sealed.table} ${row.id}: ${error.message}`)
         }
       }
-      return rows
+      return { rows, failures }
     })
     if (rows.length === 0) return count
+    count += rows.length - failures.length
+    altered.push(...failures)
     after = rows.at(-1)!.id
   }
 }
