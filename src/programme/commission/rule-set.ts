@@ -125,19 +125,18 @@ export class RuleSet {
     const first = exchange === null && this.#asksForExchange ? firstWithoutExchange : firstIn
     const ofSale = ofWholeSale(sale, earner, exchange)
     const byLine = sale.lines.length > 0 && indexes.some(index => index.asksForLines)
-    const parts = byLine ? sale.lines.map((line, place) => ({ place, line })) : [undefined]
-    const lines: { place: number; rule: Rule | null }[] = []
-    for (const part of parts) {
-      const rule = first(indexes, part ? new Facts({ ...ofSale.subject, lines: [part.line] }) : ofSale)
+    const subjects = byLine
+      ? sale.lines.map(line => new Facts({ ...ofSale.subject, lines: [line] }))
+      : [ofSale]
+    const rules: (Rule | null)[] = []
+    for (const facts of subjects) {
+      const rule = first(indexes, facts)
       if (rule === 'no_exchange_rate') return rule
-      lines.push({ place: part?.place ?? 0, rule })
+      rules.push(rule)
     }
-    const byRule = [...Map.groupBy(lines, ({ rule }) => rule)]
+    const byRule = [...Map.groupBy(rules.keys(), place => rules[place] ?? null)]
     if (byRule.length === 1) return [{ rule: byRule[0]![0], lines: [], share: ONE }]
-    return byRule.map(([rule, of]) => {
-      const places = of.map(({ place }) => place)
-      return { rule, lines: places, share: shareOf(sale, places) }
-    })
+    return byRule.map(([rule, places]) => ({ rule, lines: places, share: shareOf(sale, places) }))
   }
 
   /**
