@@ -198,7 +198,7 @@ const sealedDetails: Sealed = {
   table: 'payment_details',
   keys: store.keysOfDetails,
   stale: async (tx, prefixes, after, limit) =>
-    (await store.staleDetails(tx, prefixes, after, limit)).map(row => ({
+    (await store.sealedAfter(tx, after, limit, prefixes)).map(row => ({
       id: row.id,
       reseal: tx =>
         store.reseal(tx, row.id, row.sealed, seal(unseal(row.sealed, aboutOf(row)), aboutOf(row))),

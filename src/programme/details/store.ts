@@ -4,7 +4,7 @@ import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { beginsWithNone, keyNameIn } from '../../storage/resealing.ts'
-import { givenUp, KEY_NAME_LENGTH } from '../../storage/secret-keys.ts'
+import { givenUp } from '../../storage/secret-keys.ts'
 import { namesOneOf } from '../affiliates/store.ts'
 import { type PaymentDetail, paymentDetail } from './details.ts'
 
@@ -81,24 +81,8 @@ export async function sealedOf(
 export function isLost(column: string) {
   const names = givenUp()
   if (names.length === 0) return sql<boolean>`1 = 0`
-  const key = sql`substr(payment_details.sealed, 1, ${sql.lit(KEY_NAME_LENGTH)})`
   return sql<boolean>`${sql.ref(column)} IN (
-    SELECT payment_details.id FROM payment_details WHERE ${key} IN (${sql.join(names)}))`
-}
-
-const sealedOnes = prepared((db: Db, { after, limit }: { after: number; limit: number }) =>
-  db
-    .selectFrom('payment_details')
-    .select(['id', 'affiliate_id', 'method', 'account', 'sealed'])
-    .where('id', '>', after)
-    .where('sealed', '!=', sql.lit(''))
-    .orderBy('id')
-    .limit(limit),
-)
-
-/** The next details that were not erased. */
-export async function sealedAfter(db: Db, after: number, limit: number) {
-  return sealedOnes(db, { after, limit })
+    SELECT payment_details.id FROM payment_details WHERE NOT (${beginsWithNone('payment_details.sealed', names)}))`
 }
 
 /** Names of the secret keys that seal details. */
@@ -111,14 +95,14 @@ export async function keysOfDetails(db: Db): Promise<{ key: string }[]> {
     .execute()
 }
 
-/** Details after an identifier that begin with none of these prefixes. */
-export async function staleDetails(db: Db, prefixes: readonly string[], id: number, limit: number) {
+/** The next details that were not erased, by identifier. @param without those that begin with one of these prefixes */
+export async function sealedAfter(db: Db, id: number, limit: number, without: readonly string[] = []) {
   return db
     .selectFrom('payment_details')
-    .select(['id', 'affiliate_id', 'method', 'sealed'])
+    .select(['id', 'affiliate_id', 'method', 'account', 'sealed'])
     .where('id', '>', id)
     .where('sealed', '!=', '')
-    .where(beginsWithNone('sealed', prefixes))
+    .$if(without.length > 0, query => query.where(beginsWithNone('sealed', without)))
     .orderBy('id')
     .limit(limit)
     .execute()

@@ -14,6 +14,7 @@ import { conflict } from './conflict.ts'
 import { changedBeside } from './digest.ts'
 import { propose } from './facts.ts'
 import type { Item } from './item.ts'
+import { itemPages, itemsAfter } from './items-store.ts'
 import { payerOf, refuseUnpayable } from './payer.ts'
 import { isReady } from './preparing.ts'
 import { differenceOf, isSame } from './proposal.ts'
@@ -149,7 +150,7 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
 
 /** Finds also what the present state cannot tell, such as an item that is gone. */
 async function isUnlikeHash({ database }: RequestContext, run: Run): Promise<boolean> {
-  return (await changedBeside(run, store.allItems(database.background().reader, run.id))) !== undefined
+  return (await changedBeside(run, itemPages(database.background().reader, run.id))) !== undefined
 }
 
 /** @returns the last affiliate that was compared; undefined when that was the last of the run */
@@ -168,7 +169,7 @@ async function compareSome(
       after,
       limit: COMPARED_AT_ONCE,
     } as const
-    const items = await store.itemsAfter(reader, page)
+    const items = await itemsAfter(reader, page)
     const ids = items.map(item => item.affiliate_id)
     const { proposals } = await propose(reader, run, ids, settings)
     for (const [index, item] of items.entries()) {

@@ -5,6 +5,7 @@ import { loadSettings } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { approvedAfter, leftUnknown, wronglyHeld, wronglyPaid, wronglyReserved } from './check-store.ts'
 import { changedBeside } from './digest.ts'
+import { itemPages } from './items-store.ts'
 import * as store from './store.ts'
 
 const RUNS_AT_ONCE = 100
@@ -44,7 +45,7 @@ async function* checkApproved(db: Db): AsyncGenerator<string> {
   for (let after = 0; ; ) {
     const runs = await approvedAfter(db, after, RUNS_AT_ONCE)
     for (const run of runs) {
-      const changed = await changedBeside(run, store.allItems(db, run.id))
+      const changed = await changedBeside(run, itemPages(db, run.id))
       if (!changed) continue
       // A refused approval makes it a draft again, which may be prepared anew.
       if ((await store.findWhole(db, run.id))?.hash !== run.hash) continue

@@ -10,6 +10,7 @@ import { existing } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { conflict } from './conflict.ts'
 import { type Item, type ItemStatus, runItem } from './item.ts'
+import { itemPages } from './items-store.ts'
 import { outcomes, type ReportedOutcome, type ResultFormat } from './outcome.ts'
 import { referenceOf } from './proposal.ts'
 import { parseReference } from './references.ts'
@@ -218,13 +219,9 @@ async function addOpen(
   whole: ReportedOutcome,
 ): Promise<void> {
   const statuses: readonly ItemStatus[] = whole.outcome === 'paid' ? ['reserved'] : ['reserved', 'unknown']
-  for (let after = 0; ; ) {
-    const page = { runId, statuses, after, limit: ITEMS_AT_ONCE }
-    const items = await store.itemsAfter(database.reader, page)
+  for await (const items of itemPages(database.reader, runId, statuses)) {
     for (const { affiliate_id: id } of items)
       if (!reported.has(id) && !underWay.has(id)) reported.set(id, whole)
-    if (items.length < ITEMS_AT_ONCE) return
-    after = items.at(-1)!.affiliate_id
   }
 }
 

@@ -12,12 +12,12 @@ import * as files from './file-store.ts'
 import type { Format, Frame, Line } from './formats/format.ts'
 import { formatsOf } from './formats/formats.ts'
 import type { Item, ItemStatus } from './item.ts'
+import { itemPages } from './items-store.ts'
 import { payoutRun, type Run, type RunRow } from './run.ts'
 import * as store from './store.ts'
 
 /** Items that were approved, whatever their outcome. */
 export const SENT: readonly ItemStatus[] = ['reserved', 'paid', 'failed', 'returned', 'unknown']
-const LINES_AT_ONCE = 500
 
 /** @throws Failure run_conflict */
 function formatNamed(run: RunRow, name: string): Format {
@@ -80,7 +80,7 @@ export async function file(
 
 /** Money goes where somebody approved that it goes, whoever has write access to the database. */
 async function refuseChanged({ database }: Context, run: Run): Promise<void> {
-  const changed = await changedBeside(run, store.allItems(database.background().reader, run.id))
+  const changed = await changedBeside(run, itemPages(database.background().reader, run.id))
   if (!changed) return
   const what = changed.item
     ? `the payment to affiliate ${changed.item.affiliate_id} was`
@@ -147,9 +147,7 @@ async function* linesOf(
 ): AsyncGenerator<readonly Line[]> {
   const { reader } = database.background()
   let skipped = 0
-  for (let after = 0; ; ) {
-    const page = { runId: run.id, statuses: SENT, after, limit: LINES_AT_ONCE }
-    const items = await store.itemsAfter(reader, page)
+  for await (const items of itemPages(reader, run.id, SENT)) {
     // A part may end within a page.
     const first = part === 1 ? 0 : Math.max(0, (part - 1) * most - skipped)
     const lines = items.slice(first, Math.max(0, part * most - skipped))
@@ -157,8 +155,7 @@ async function* linesOf(
     const accounted = await withAccounts(reader, payable)
     if (accounted.length > 0) yield accounted
     skipped += items.length
-    if (items.length < LINES_AT_ONCE || skipped >= part * most) return
-    after = items.at(-1)!.affiliate_id
+    if (skipped >= part * most) return
   }
 }
 

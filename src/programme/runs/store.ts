@@ -7,7 +7,6 @@ import type { Tables } from '../../storage/tables.ts'
 import { type Item, type ItemStatus, runItem } from './item.ts'
 import { outcomes } from './outcome.ts'
 import { payoutRun, type Run } from './run.ts'
-import { itemStatuses } from './words.ts'
 
 export const runs = storeOf(payoutRun)
 export const items = storeOf(runItem)
@@ -126,43 +125,6 @@ export async function* eachOwed(db: Db, ids: readonly number[], hold: boolean): 
 
 export async function insertItems(tx: Tx, rows: readonly Insertable<Tables['run_items']>[]): Promise<void> {
   if (rows.length > 0) await tx.insertInto('run_items').values(rows).execute()
-}
-
-interface ItemPage {
-  readonly runId: number
-  readonly statuses: readonly ItemStatus[]
-  /** The affiliate of the last item that was read. */
-  readonly after: number
-  readonly limit: number
-}
-
-const page = prepared((db: Db, { runId, statuses, after, limit }: ItemPage) =>
-  db
-    .selectFrom('run_items')
-    .selectAll()
-    .where('run_id', '=', runId)
-    // An expression, since the index of statuses would have to be sorted for each page.
-    .where(sql<string>`coalesce(status, '')`, 'in', statuses)
-    .where('affiliate_id', '>', after)
-    .orderBy('affiliate_id')
-    .limit(limit),
-)
-
-/** The next items of a run with one of these statuses, in order of affiliate. */
-export async function itemsAfter(db: Db, args: ItemPage): Promise<Item[]> {
-  return page(db, args)
-}
-
-const ALL_AT_ONCE = 500
-
-/** Every item of a run, in order of affiliate. */
-export async function* allItems(db: Db, runId: number): AsyncGenerator<Item[]> {
-  for (let after = 0; ; ) {
-    const items = await itemsAfter(db, { runId, statuses: itemStatuses, after, limit: ALL_AT_ONCE })
-    yield items
-    if (items.length < ALL_AT_ONCE) return
-    after = items.at(-1)!.affiliate_id
-  }
 }
 
 const first = prepared(
