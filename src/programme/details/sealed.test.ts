@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { describeService, giveSecretKey, operatorOf } from '../../../test/harness.ts'
+import { addSepaPayees, sepaDetails } from '../../../test/sepa-payees.ts'
 import { features } from '../../app.ts'
 import { Failure } from '../../base/errors.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
@@ -34,22 +35,8 @@ describeService('payment details that cannot be opened', service => {
     service().database.transaction(async tx => {
       await sql`UPDATE payment_details SET sealed = ${sealed} WHERE id = ${id}`.execute(tx)
     })
-  const details = { method: 'sepa', iban: 'NL91ABNA0417164300', holder: 'Payee' }
-
   async function approved(...names: string[]) {
-    const admin = await service().admin()
-    await admin.patch('/settings', {
-      currency: 'EUR',
-      payer_name: 'Shop',
-      payer_iban: 'DE89370400440532013000',
-    })
-    const people: number[] = []
-    for (const name of names) {
-      const { id } = await service().newAffiliate(name, { status: 'active' })
-      await service().post('/referrals', { affiliate_id: id, amount: 10, status: 'unpaid' })
-      assert.equal((await service().post('/payment-details', { affiliate_id: id, ...details })).status, 201)
-      people.push(id)
-    }
+    const people = (await addSepaPayees(service(), names)).map(({ id }) => id)
     const { body: run } = await service().post('/payout-runs', { method: 'sepa' })
     assert.equal(
       (await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })).body.status,
@@ -85,7 +72,7 @@ describeService('payment details that cannot be opened', service => {
     // Those of another time are as genuine, and not what the record shows.
     const other = await service().post('/payment-details', {
       affiliate_id: people[1],
-      ...details,
+      ...sepaDetails,
       iban: 'FR1420041010050500013M02606',
     })
     await putSealed(id, (await sealedOf(people[1]!)).sealed)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type RawBuilder, sql } from 'kysely'
 import { assertFailure, describeService, giveSecretKey } from '../../../test/harness.ts'
+import { addSepaPayees } from '../../../test/sepa-payees.ts'
 import { features } from '../../app.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
 
@@ -18,21 +19,9 @@ describeService('an approved run whose items are changed beside the service', se
 
   /** Two payees with bank details. */
   async function draft() {
-    const admin = await service().admin()
-    await admin.patch('/settings', {
-      currency: 'EUR',
-      payer_name: 'Shop',
-      payer_iban: 'DE89370400440532013000',
-    })
-    const people: number[] = []
     drafts += 1
-    for (const name of [`first${drafts}`, `second${drafts}`]) {
-      const { id } = await service().newAffiliate(name, { status: 'active' })
-      await service().post('/referrals', { affiliate_id: id, amount: 10, status: 'unpaid' })
-      const details = { method: 'sepa', iban: 'NL91ABNA0417164300', holder: `Payee ${name}` }
-      await service().post('/payment-details', { affiliate_id: id, ...details })
-      people.push(id)
-    }
+    const payees = await addSepaPayees(service(), [`first${drafts}`, `second${drafts}`])
+    const people = payees.map(({ id }) => id)
     const { body: run } = await service().post('/payout-runs', { method: 'sepa' })
     const approve = () => service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
     return { people, run, path: `/payout-runs/${run.id}`, approve }

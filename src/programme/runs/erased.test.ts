@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertFailure, describeService, giveSecretKey, operatorOf } from '../../../test/harness.ts'
+import { addSepaPayees } from '../../../test/sepa-payees.ts'
 import { features } from '../../app.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
 import { erasePerson } from '../../operations/privacy/rules.ts'
@@ -8,20 +9,7 @@ import { erasePerson } from '../../operations/privacy/rules.ts'
 describeService('a payee who is erased after the approval', service => {
   giveSecretKey()
   test('is in no file, keeps nobody else from being paid, and is settled by a person', async () => {
-    const admin = await service().admin()
-    await admin.patch('/settings', {
-      currency: 'EUR',
-      payer_name: 'Shop',
-      payer_iban: 'DE89370400440532013000',
-    })
-    const people: { id: number; user_id: number }[] = []
-    for (const name of ['kept', 'erased', 'last']) {
-      const person = await service().newAffiliate(name, { status: 'active' })
-      await service().post('/referrals', { affiliate_id: person.id, amount: 10, status: 'unpaid' })
-      const details = { method: 'sepa', iban: 'NL91ABNA0417164300', holder: `Payee ${name}` }
-      await service().post('/payment-details', { affiliate_id: person.id, ...details })
-      people.push(person)
-    }
+    const people = await addSepaPayees(service(), ['kept', 'erased', 'last'])
     const erase = (index: number) => erasePerson(operatorOf(service().database), people[index]!.user_id)
     const { body: run } = await service().post('/payout-runs', { method: 'sepa' })
     const path = `/payout-runs/${run.id}`
