@@ -74,7 +74,7 @@ export function affiliateScenarios(world: () => World): void {
         await page.getByRole('textbox', { name: 'Account e-mail' }).fill('fresher@example.com')
         await page.getByLabel('Rate', { exact: true }).fill('')
         await page.getByRole('button', { name: 'Save' }).click()
-        await page.getByText('Pays late').waitFor()
+        await page.getByText('Pays late').first().waitFor()
         await page.getByText('fresher@example.com').first().waitFor()
         assert.equal((await stored()).rate, '')
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertFailure, describeService, openDatabase, type Visitor } from '../../../test/harness.ts'
+import { until } from '../../../test/load.ts'
 import { KeyRing } from './rules.ts'
 import { keyRecord } from './schema.ts'
 
@@ -44,6 +45,8 @@ describeService('keys', service => {
     const used = { publicKey: public_key, token }
     assert.equal((await service().get('/affiliates', { key: used })).status, 200)
     assertFailure(await service().get('/payouts', { key: used }), 403, 'rest_forbidden')
+    // The answer of a use does not wait for it.
+    await until(async () => (await listed(id)).last_used !== null)
     assert.match((await listed(id)).last_used, /^\d{4}-/)
   })
 
