@@ -39,6 +39,8 @@ export function runScenarios(world: () => World): void {
         await page.unroute(ofRun)
         await question.getByRole('button', { name: 'Approve' }).click()
         const files = page.getByRole('region', { name: 'Files', exact: true })
+        // The button that was pressed is gone: who has no mouse goes on at the heading.
+        await page.locator('h1:focus').waitFor()
         const [download] = await Promise.all([
           page.waitForEvent('download'),
           files.getByRole('link', { name: 'Download Plain CSV' }).click(),
