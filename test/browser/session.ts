@@ -146,6 +146,20 @@ export function sessionScenarios(world: () => World): void {
         const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem')
         await codes.first().waitFor()
         const [recovery] = await codes.allInnerTexts()
+        await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+        // As over a network without TLS.
+        await page.evaluate(`
+          window.clipboardWithTls = navigator.clipboard
+          Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })`)
+        await page.keyboard.press('Escape')
+        await page.getByRole('button', { name: 'Copy recovery codes' }).click()
+        await page.getByRole('button', { name: 'Copied recovery codes' }).waitFor()
+        assert.equal(
+          await page.evaluate('window.clipboardWithTls.readText()'),
+          (await codes.allInnerTexts()).join('\n'),
+        )
+        await page.getByRole('button', { name: 'I have them' }).click()
+        await codes.first().waitFor({ state: 'hidden' })
         await page.context().clearCookies()
         await page.goto('/admin/account')
         await logIn(page, 'twice', 'the first of two')

@@ -1,5 +1,16 @@
 /** The user's own second factor: authenticator app and recovery codes. */
-import { Alert, Box, Button, Stack, TextField, Typography } from '@mui/material'
+import {
+  Alert,
+  Box,
+  Button,
+  Dialog,
+  DialogActions,
+  DialogContent,
+  DialogTitle,
+  Stack,
+  TextField,
+  Typography,
+} from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { useNotify } from 'react-admin'
@@ -204,36 +215,42 @@ function ConfirmStep({
   )
 }
 
+/** Shows the codes, once: nothing but its button takes them away. */
 function Codes({ codes, onClose }: { codes: string[]; onClose: () => void }) {
   return (
-    <Stack sx={{ gap: 2 }}>
-      <Alert severity="warning">
-        These codes are shown once. Print them or keep them where only you get at them: each logs you in once
-        without the app.
-      </Alert>
-      <Box
-        component="ul"
-        aria-label="Recovery codes"
-        sx={{
-          m: 0,
-          p: 0,
-          listStyle: 'none',
-          display: 'grid',
-          gap: 1,
-          gridTemplateColumns: { xs: '1fr', sm: '1fr 1fr' },
-          fontFamily: 'ui-monospace, monospace',
-        }}
-      >
-        {codes.map(code => (
-          <li key={code}>{code}</li>
-        ))}
-      </Box>
-      <Stack direction="row" sx={{ gap: 1 }}>
+    <Dialog open aria-labelledby="codes-title" maxWidth="sm">
+      <DialogTitle id="codes-title">Recovery codes</DialogTitle>
+      <DialogContent>
+        <Stack sx={{ gap: 2 }}>
+          <Alert severity="warning">
+            These codes are shown once. Print them or keep them where only you get at them: each logs you in
+            once without the app.
+          </Alert>
+          <Box
+            component="ul"
+            aria-label="Recovery codes"
+            sx={{
+              m: 0,
+              p: 0,
+              listStyle: 'none',
+              display: 'grid',
+              gap: 1,
+              gridTemplateColumns: { xs: '1fr', sm: '1fr 1fr' },
+              fontFamily: 'ui-monospace, monospace',
+            }}
+          >
+            {codes.map(code => (
+              <li key={code}>{code}</li>
+            ))}
+          </Box>
+        </Stack>
+      </DialogContent>
+      <DialogActions>
         <CopyButton text={codes.join('\n')} name="recovery codes" />
         <Button variant="contained" onClick={onClose}>
           I have them
         </Button>
-      </Stack>
-    </Stack>
+      </DialogActions>
+    </Dialog>
   )
 }

@@ -11,7 +11,8 @@ import {
   TextField,
   Typography,
 } from '@mui/material'
-import { useRef, useState } from 'react'
+import { type MouseEvent, useState } from 'react'
+import { copyText } from '../ui/CopyButton.tsx'
 import type { ApiKey } from './key.ts'
 
 export interface Generated extends ApiKey {
@@ -20,18 +21,12 @@ export interface Generated extends ApiKey {
 
 /** Shows the token of a new key, once. */
 export function TokenDialog({ generated, onClose }: { generated: Generated; onClose: () => void }) {
-  const tokenInput = useRef<HTMLInputElement>(null)
-  const [copied, setCopied] = useState(false)
-  const copy = async () => {
-    tokenInput.current?.select()
-    try {
-      await navigator.clipboard.writeText(generated.token)
-    } catch {
-      // The clipboard API needs TLS; copying the selection works without.
-      document.execCommand('copy')
-    }
-    setCopied(true)
-  }
+  const [said, setSaid] = useState('')
+  const copy = ({ currentTarget }: MouseEvent) =>
+    copyText(generated.token, currentTarget).then(
+      () => setSaid('The token is in the clipboard.'),
+      () => setSaid('The browser does not allow it. Select the token and copy it.'),
+    )
   return (
     <Dialog open aria-labelledby="token-title" maxWidth="sm">
       <DialogTitle id="token-title" sx={{ overflowWrap: 'anywhere' }}>
@@ -47,11 +42,10 @@ export function TokenDialog({ generated, onClose }: { generated: Generated; onCl
               label="Token"
               value={generated.token}
               fullWidth
-              inputRef={tokenInput}
               slotProps={{ htmlInput: monospace, input: { readOnly: true } }}
             />
             <Button variant="contained" startIcon={<CopyIcon />} onClick={copy} autoFocus sx={{ height: 38 }}>
-              {copied ? 'Copied' : 'Copy'}
+              Copy
             </Button>
           </Stack>
           <TextField
@@ -65,7 +59,7 @@ export function TokenDialog({ generated, onClose }: { generated: Generated; onCl
       </DialogContent>
       <DialogActions>
         <Box role="status" sx={{ flex: 1, color: 'text.secondary', fontSize: '0.85rem' }}>
-          {copied && 'The token is in the clipboard.'}
+          {said}
         </Box>
         <Button onClick={onClose}>Done</Button>
       </DialogActions>

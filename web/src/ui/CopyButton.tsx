@@ -13,7 +13,7 @@ export function CopyButton({ text, name }: { text: string; name: string }) {
   const copy = async (event: MouseEvent) => {
     event.stopPropagation()
     try {
-      await copyText(text)
+      await copyText(text, event.currentTarget)
       setCopied(true)
       setTimeout(() => setCopied(false), CONFIRMED_MS)
     } catch {
@@ -33,12 +33,23 @@ export function CopyButton({ text, name }: { text: string; name: string }) {
   )
 }
 
-/** Without TLS there is no clipboard API: copies a selection instead. */
-async function copyText(text: string): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+/**
+ * @param beside what was pressed: a dialog takes the focus back from what is selected elsewhere
+ * @throws Error if nothing was copied
+ */
+export async function copyText(text: string, beside: Element): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+  } catch {
+    // Without TLS there is no clipboard API, and the browser may refuse it: a selection can still be copied.
+    copySelected(text, beside)
+  }
+}
+
+function copySelected(text: string, beside: Element): void {
   const area = Object.assign(document.createElement('textarea'), { value: text })
   const focused = document.activeElement
-  document.body.append(area)
+  beside.after(area)
   area.select()
   const isCopied = document.execCommand('copy')
   area.remove()
