@@ -37,6 +37,14 @@ interface Props<R extends RaRecord<number>> {
 
 const newest = { field: 'id', order: 'DESC' } as const
 
+/** What cards are sorted by as well, since lists begin with the newest and few have a column that says so. */
+const byNumber = {
+  label: 'Number',
+  sort: newest.field,
+  figures: true,
+  cell: ({ id }: RaRecord<number>) => id,
+} as const
+
 export function RecordList<R extends RaRecord<number>>(props: Props<R>) {
   const { of, columns, sort = newest, search, filters, filter, above, empty, createLabel } = props
   const several = of.name[1]
@@ -49,6 +57,7 @@ export function RecordList<R extends RaRecord<number>>(props: Props<R>) {
   const opening = to && { to }
   const bulk = can(`${of.resource}.edit`) ? props.bulk : undefined
   const choice = bulk && { nameOf: bulk.nameOf }
+  const sortable = columns.some(({ sort }) => sort === byNumber.sort) ? columns : [byNumber, ...columns]
   return (
     <ListBase
       resource={of.resource}
@@ -77,7 +86,7 @@ export function RecordList<R extends RaRecord<number>>(props: Props<R>) {
           }
           table={<RecordTable<R> label={several} columns={columns} {...opening} {...choice} />}
           cards={
-            <Cards<R> columns={columns} {...opening} {...choice}>
+            <Cards<R> columns={sortable} {...opening} {...choice}>
               {record => <Card record={record} columns={columns} />}
             </Cards>
           }
