@@ -93,7 +93,8 @@ function asCsv(name: ReportName, { decimals, from, to, rows }: Report): Answer {
   )
   const headers = {
     'Content-Type': CSV_TYPE,
-    'Content-Disposition': `attachment; filename="${name}-${from}-${to}.csv"`,
+    // Its rows may be days.
+    'Content-Disposition': `attachment; filename="${name.replace('-by-month', '')}-${from}-${to}.csv"`,
   }
   return { status: 200, headers, body: [CSV_BEGINNING, csvLine(columns), ...lines].join('') }
 }
