@@ -385,6 +385,17 @@ const examples: readonly Example[] = [
     parts: 3,
   },
   {
+    what: 'the hold of the rule that pays, and not that of the one that has stopped',
+    sale: { kind: 'renewal', order: 4, lines: [line('A', 5000), line('B', 5000)] },
+    rules: [
+      { rate: percent(10), holdDays: 14, conditions: [{ field: 'product', is: ['A'] }] },
+      { rate: percent(20), holdDays: 30, mostPayments: 3, conditions: [{ field: 'product', is: ['B'] }] },
+    ],
+    earns: 500,
+    parts: 2,
+    holdDays: 14,
+  },
+  {
     what: 'the longest hold of those that earn',
     sale: { lines: [line('A', 5000), line('B', 5000)] },
     rules: [

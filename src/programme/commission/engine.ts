@@ -166,16 +166,18 @@ export const ENDED = 'ended'
 export const isEnded = (parts: readonly Part[]): boolean =>
   parts.length > 0 && parts.every(part => part.ended)
 
-/** Whether a rule decides, and none holds the earnings. */
-export const isOwedAtOnce = ({ parts, holdDays }: Pick<Judgement, 'parts' | 'holdDays'>): boolean =>
-  !holdDays && parts.some(({ rule }) => rule)
+/** The rules that have not stopped paying. */
+const payingRules = (parts: readonly Part[]) =>
+  parts.flatMap(({ rule, ended }) => (rule === null || ended ? [] : [rule]))
 
-/** The longest hold of the rules that earn something. */
+/** Whether a rule pays, and none holds the earnings. */
+export const isOwedAtOnce = ({ parts, holdDays }: Pick<Judgement, 'parts' | 'holdDays'>): boolean =>
+  !holdDays && payingRules(parts).length > 0
+
+/** The longest hold of the rules that pay. */
 function holdOf(parts: readonly Part[]): number | null {
-  return parts.reduce<number | null>((most, { rule }) => {
-    if (rule?.holdDays === undefined || rule.holdDays === null) return most
-    return Math.max(most ?? 0, rule.holdDays)
-  }, null)
+  const holds = payingRules(parts).flatMap(({ holdDays }) => holdDays ?? [])
+  return holds.length === 0 ? null : Math.max(...holds)
 }
 
 const isBuiltIn = (type: string): type is 'percentage' | 'flat' => type === 'percentage' || type === 'flat'
