@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import { type Context, inTransaction, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { plainRules, refusingTwo } from '../../records/rules.ts'
+import { markRules } from '../../settings/rules.ts'
 import { settleDrafts } from '../referrals/drafts.ts'
 import { type ExchangeRate, exchangeRate } from './exchange-rate.ts'
 import { exchangeRates } from './store.ts'
@@ -45,6 +46,8 @@ function settling(
   work: (tx: WriteTx) => Promise<ExchangeRate>,
 ): Promise<ExchangeRate> {
   return write(context, async tx => {
+    // Before anything else, so that sales without this rate are finished, and their drafts are seen here or later.
+    await markRules(tx, context.database.engine)
     const row = await work(tx)
     await settleDrafts(tx, await context.settings.hold(tx), {
       reasons: ['no_exchange_rate', 'too_large'],

@@ -24,13 +24,3 @@ export async function rateAt(
 ): Promise<ExchangeRate | undefined> {
   return (await newest(db, of))[0]
 }
-
-/** Changes with every change of a rate. */
-export async function lastChange(db: Db): Promise<string> {
-  const { fn } = db
-  const query = db
-    .selectFrom('exchange_rates')
-    .select([fn.max<number | null>('id').as('id'), fn.max<number | null>('updated_at').as('time')])
-  const { id, time } = await query.executeTakeFirstOrThrow()
-  return `${id} ${time}`
-}

@@ -42,6 +42,39 @@ describeService('drafts whose rate comes later', service => {
     ])
   })
 
+  test('more than one transaction settles are settled in the background, though the clock has stepped back', async t => {
+    const lines = Array.from({ length: 150 }, (_, number) =>
+      JSON.stringify({
+        kind: 'sale',
+        reference: `many-${number}`,
+        amount: 100,
+        currency: 'NOK',
+        affiliate_id: affiliate.id,
+        occurred_at: '2026-03-01',
+      }),
+    )
+    const headers = { 'content-type': 'application/x-ndjson' }
+    const sent = await service().post('/conversions', lines.join('\n'), { headers })
+    assert.equal(sent.status, 200, sent.body)
+    const drafts = async () => {
+      const path = `/referrals?affiliate_id=${affiliate.id}&status=draft&number=1&count=1`
+      return Number((await service().get(path)).headers.get('x-total-count'))
+    }
+    const later = { from_currency: 'NOK', rate: 0.1, date: '2026-04-01' }
+    const { exchange_rate_id } = await post('/exchange-rates', later)
+    const context = operatorOf(service().database)
+    const settle = draftSettler(context, () => false)
+    await settle()
+    assert.equal(await drafts(), 150)
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 60_000 })
+    await service().patch(`/exchange-rates/${exchange_rate_id}`, { date: '2026-02-01' })
+    assert.equal(await drafts(), 50)
+    // Another process reads them again after a second.
+    context.settings.forget()
+    await settle()
+    assert.equal(await drafts(), 0)
+  })
+
   test('one that is rejected leaves its reference to others, as any that is rejected', async () => {
     const payment = { context: 'shop', reference: 'drafted-1' }
     const sale = { ...payment, amount: 100, currency: 'NOK', affiliate_id: affiliate.id }

@@ -6,7 +6,6 @@ import { markRules } from '../../settings/rules.ts'
 import { parseCalculation, type Target } from '../commission/calculation.ts'
 import { type DraftReason, ENDED, isEnded, isOwedAtOnce, type Judgement } from '../commission/engine.ts'
 import { columnsOf, commissionOfDraft, holdUntil, inProgramme } from '../commission/judging.ts'
-import { lastChange } from '../exchange/store.ts'
 import { DUPLICATE, REFUNDED } from './reasons.ts'
 import type { Referral } from './referral.ts'
 import { actionOf, finish } from './rules.ts'
@@ -70,9 +69,9 @@ export function draftSettler(context: RequestContext, isClosed: () => boolean): 
 }
 
 /** A text that differs once what drafts may wait for has changed. */
-async function stateOf({ database, settings }: RequestContext): Promise<string> {
+async function stateOf({ settings }: RequestContext): Promise<string> {
   const { rulesVersion, currency, defaultRate, defaultRateType } = await settings.current()
-  return [rulesVersion, currency, defaultRate, defaultRateType, await lastChange(database.reader)].join(' ')
+  return [rulesVersion, currency, defaultRate, defaultRateType].join(' ')
 }
 
 async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): Promise<void> {
