@@ -7,14 +7,17 @@ import { spawn } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { createKey } from '../src/accounts/keys/rules.ts'
 import { ReadBudget } from '../src/storage/budget.ts'
 import { Turns } from '../src/storage/turns.ts'
 import { describeService, operatorOf, type Service, startService, temporaryFolder } from './harness.ts'
+import { until } from './load.ts'
 import { addPayouts } from './many-payouts.ts'
 
 const PAYOUTS = Number(process.env.PAYOUTS ?? 8000)
@@ -233,3 +236,50 @@ test('turns: nobody waits for who has gone, or for longer than they may', async 
   await turns.read(undefined, async () => {})
   assert.equal(asked, false)
 })
+
+describeService(
+  'places of callers who leave before they are known',
+  service => {
+    // Their connections are closed while the database says whose key it is: nothing closes any more when they get a place.
+    const leave = async (method: string, path: string, callers: number) => {
+      const key = await service().newKey(['affiliates.read', 'affiliates.create'])
+      const headers = { authorization: `Bearer ${key.token}`, 'content-type': 'application/x-ndjson' }
+      let open = 0
+      const begin = ({ socket }: { socket: Socket }) => {
+        open += 1
+        socket.once('close', () => {
+          open -= 1
+        })
+      }
+      const onRequest = (message: unknown) => begin(message as { socket: Socket })
+      subscribe('http.server.request.start', onRequest)
+      await service().database.transaction(async tx => {
+        await sql`LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE`.execute(tx)
+        const requests = Array.from({ length: callers }, () => {
+          const one = request(`${service().url}/v1${path}`, { method, agent: false, headers })
+          one.on('error', () => {})
+          if (method === 'GET') one.end()
+          else one.write('{}\n')
+          return one
+        })
+        await until(() => open === callers)
+        for (const one of requests) one.destroy()
+        await until(() => open === 0)
+      })
+      unsubscribe('http.server.request.start', onRequest)
+      return key
+    }
+
+    test('200 - long lists are read as before', async () => {
+      const key = await leave('GET', '/affiliates?number=0', 16)
+      await until(async () => (await service().get('/affiliates?number=0', { key })).status === 200)
+    })
+
+    test('200 - many lines are taken as before', async () => {
+      const key = await leave('POST', '/affiliates', 4)
+      const headers = { 'content-type': 'application/x-ndjson' }
+      await until(async () => (await service().post('/affiliates', '{}\n', { key, headers })).status === 200)
+    })
+  },
+  { only: 'PostgreSQL' },
+)

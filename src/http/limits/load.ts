@@ -8,6 +8,7 @@
  * See docs/decisions/overload.md.
  */
 import type { Socket } from 'node:net'
+import type { FastifyReply } from 'fastify'
 import { Failure, type FailureName } from '../../base/errors.ts'
 
 /** Accepted in any case: with so few callers it is the work that is heavy, and refusing some would not help. */
@@ -32,6 +33,12 @@ const STREAMS_PER_CALLER = 16
 /** Bodies of many lines: each may take up to the maximum body size in memory. */
 const BATCHES = 16
 const BATCHES_PER_CALLER = 4
+
+/** Releases a place when an answer has been read or given up; at once where its client has already gone. */
+export function releaseAfter({ raw }: FastifyReply, release: () => void): void {
+  if (raw.destroyed) release()
+  else raw.once('close', release)
+}
 
 export class Load {
   /** Read time allowed until the answer, or until its next part. */

@@ -1,7 +1,7 @@
 /** Long reads of one request: time budget and concurrency. See docs/decisions/bounded-reads.md. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ReadBudget } from '../../storage/budget.ts'
-import type { Load } from './load.ts'
+import { type Load, releaseAfter } from './load.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,7 +37,7 @@ export class Reading {
    */
   beginStream(): void {
     if (this.#isStream) return
-    this.#reply.raw.once('close', this.#load.stream(this.#request.actor!.name))
+    releaseAfter(this.#reply, this.#load.stream(this.#request.actor!.name))
     this.#isStream = true
   }
 
@@ -49,8 +49,7 @@ export class Reading {
   #begin(): ReadBudget {
     const abort = new AbortController()
     const budget = new ReadBudget(this.#request.actor!.name, this.#load.readMs, abort.signal)
-    if (this.#reply.raw.destroyed) abort.abort()
-    this.#reply.raw.once('close', () => {
+    releaseAfter(this.#reply, () => {
       abort.abort()
       this.#charge?.(budget.readMs)
     })

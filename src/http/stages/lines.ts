@@ -2,7 +2,7 @@ import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { Failure } from '../../base/errors.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { ownerOf } from '../idempotency.ts'
-import type { Load } from '../limits/load.ts'
+import { type Load, releaseAfter } from '../limits/load.ts'
 import { hasLines } from '../parameters.ts'
 
 /** Largest NDJSON body, where other bodies have a lower limit. */
@@ -22,6 +22,6 @@ export function lines(endpoint: Endpoint, load: Load): onRequestAsyncHookHandler
       return
     }
     if (!endpoint.lines) throw new Failure('unsupported_media_type')
-    reply.raw.once('close', load.batch(ownerOf(request.actor!)))
+    releaseAfter(reply, load.batch(ownerOf(request.actor!)))
   }
 }
