@@ -40,7 +40,7 @@ import { events } from './operations/events/routes.ts'
 import { affiliates } from './programme/affiliates/feature.ts'
 import { commissionRules } from './programme/commission/feature.ts'
 import { conversions } from './programme/conversions/feature.ts'
-import { creditRest } from './programme/conversions/following.ts'
+import { creditRest, type PassedOver } from './programme/conversions/following.ts'
 import { coupons } from './programme/coupons/feature.ts'
 import { creative } from './programme/creatives/creative.ts'
 import { customers } from './programme/customers/feature.ts'
@@ -244,7 +244,9 @@ function workBeside(
   const sealer = new Sealer(context.database, failed)
   const sweeps = [removeOldAnswers, removeOldAttempts, removeOldRecoveries, removeOldVisitors, pruneVisits]
   const sweeper = new Sweeper(context.database, sweeps, failed)
-  const jobs = jobsOf({ ...context, ...service }, failed)
+  const passedOver: PassedOver = ({ id }, err) =>
+    app.log.warn({ conversion: id, err }, 'a purchase of a credited customer cannot be credited')
+  const jobs = jobsOf({ ...context, ...service }, failed, passedOver)
   app.addHook('onClose', async () => {
     await Promise.all(jobs.map(job => job.close()))
     await recovery?.close()
@@ -255,13 +257,13 @@ function workBeside(
 }
 
 /** Background jobs of each process; a job claimed by one process is skipped by the others. */
-function jobsOf(context: RequestContext, failed: (error: unknown) => void): Rounds[] {
+function jobsOf(context: RequestContext, failed: (error: unknown) => void, passedOver: PassedOver): Rounds[] {
   const runs = new Rounds(RUNS_EVERY_MS, () => proceedAll(context, () => runs.closed), failed)
   const settle = draftSettler(context, () => holds.closed)
   const continueReferrals = async () => {
     await endHolds(context, () => holds.closed)
     await settle()
-    await creditRest(context, () => holds.closed)
+    await creditRest(context, () => holds.closed, passedOver)
   }
   const holds = new Rounds(REFERRALS_EVERY_MS, continueReferrals, failed)
   const search = new Rounds(

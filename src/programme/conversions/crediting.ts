@@ -218,12 +218,13 @@ export async function creditWaiting(recording: Recording, payment: Payment): Pro
 }
 
 /** Number of a customer's sales credited at once when the affiliate becomes known. */
-const MOST_FOLLOWING = 100
+export const MOST_FOLLOWING = 100
 
 /**
  * Renewals may be reported before the sale that identifies the affiliate. They are then credited as if they had come
  * after it: the first of them at once, others in the background (`following.ts`).
  * @param own the payment being reported
+ * @param most how many
  * @returns the same payment, in which something may have been credited, too
  */
 export async function creditFollowing(
@@ -231,13 +232,14 @@ export async function creditFollowing(
   own: Payment,
   { customer_id, occurred_at, conversion_id }: Following,
   claimant: store.Earning,
+  most = MOST_FOLLOWING,
 ): Promise<Payment> {
   const { tx, payments } = recording
   if (customer_id === 0) return own
   payments.keep(own, recording.names)
-  const sales = await uncreditedOf(tx, { customer_id, occurred_at, conversion_id }, MOST_FOLLOWING)
+  const sales = await uncreditedOf(tx, { customer_id, occurred_at, conversion_id }, most)
   const last = sales.at(-1)
-  if (last && sales.length === MOST_FOLLOWING) {
+  if (last && sales.length === most) {
     await continueFrom(tx, { customer_id, occurred_at: last.occurred_at, conversion_id: last.id })
   } else if (conversion_id !== undefined) await endFollowing(tx, customer_id)
   let payment = own

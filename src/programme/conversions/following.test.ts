@@ -60,21 +60,27 @@ describeService('a customer with more purchases than are credited at once', serv
     assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
   })
 
-  test('a commission that no amount can be keeps no other customer waiting', async () => {
+  test('a commission that no amount can be keeps no other purchase waiting', async () => {
     const first = await bought()
     const second = await bought()
-    // Of what is credited in the background.
+    // Two of those that are credited in the background.
     const { database } = service()
     await database.transaction(async tx => {
       for (const statement of [
         ...database.engine.allowChanges('conversions'),
-        `UPDATE conversions SET amount = 9007199254740991 WHERE customer_id = ${first.customer_id} AND affiliate_id = 0`,
+        `UPDATE conversions SET amount = 9007199254740991 WHERE customer_id = ${first.customer_id} AND reference IN ('R145', 'R${RENEWALS - 1}')`,
       ])
         await sql.raw(statement).execute(tx)
     })
     await service().patch(`/affiliates/${first.affiliate.id}`, { rate: 9_999_999 })
-    await rest()
-    assert.equal(await first.credited(), 100)
+    const left: string[] = []
+    await creditRest(
+      operatorOf(database),
+      () => false,
+      ({ reference }) => left.push(reference),
+    )
+    assert.deepEqual(left.sort(), ['R145', `R${RENEWALS - 1}`])
+    assert.equal(await first.credited(), RENEWALS - left.length)
     assert.equal(await second.credited(), RENEWALS)
     assert.deepEqual(await waiting(), [])
   })
