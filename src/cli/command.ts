@@ -63,6 +63,14 @@ export async function withNewDatabase<T>(
   return withDatabase(source, work, {})
 }
 
+/** The same for the one command that changes the tables of an older version. */
+export async function withOldDatabase<T>(
+  source: Source,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  return withDatabase(source, work, { onlyNew: false })
+}
+
 /** For checks: changes nothing, so that a second check finds the same. */
 export async function withUntouchedDatabase<T>(
   source: Source,
@@ -76,7 +84,7 @@ async function open<T>(
   options: DatabaseOptions,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const database = await openDatabase(url, schema, { secretKeyFile, ...options })
+  const database = await openDatabase(url, schema, { secretKeyFile, onlyNew: true, ...options })
   try {
     return await work(database)
   } finally {

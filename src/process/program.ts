@@ -14,7 +14,7 @@ import {
   type CommonOptions,
   print,
   type Terminal,
-  withNewDatabase,
+  withOldDatabase,
 } from '../cli/command.ts'
 import { jsonOption } from '../cli/options.ts'
 import { addAuditCommands } from '../operations/audit/commands.ts'
@@ -135,7 +135,7 @@ async function runServe(
 
 async function runMigrate(options: CommonOptions): Promise<void> {
   // Opening a database migrates it.
-  await withNewDatabase(options, async () => {})
+  await withOldDatabase(options, async () => {})
   print(options, { migrated: true }, ['The database is up to date.'])
 }
 

@@ -301,6 +301,8 @@ export interface DatabaseOptions {
   readonly existing?: boolean
   /** Changes nothing, not even by migration; works on read-only media. */
   readonly readOnly?: boolean
+  /** Creates the tables of a new database, and refuses one of an older version: a program of that version may be using it. */
+  readonly onlyNew?: boolean
   /** Refuses an embedded database that another process has open. */
   readonly alone?: boolean
   /** Accepts an incomplete copy, which is otherwise refused: missing parts would be created anew. */

@@ -4,7 +4,14 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { type Database, DatabaseUnusable, type Db, type Engine, type Tx } from './database.ts'
+import {
+  type Database,
+  DatabaseUnavailable,
+  DatabaseUnusable,
+  type Db,
+  type Engine,
+  type Tx,
+} from './database.ts'
 import { emailChanges, moreRoles, secondFactors } from './migrations/accounts.ts'
 import { commission } from './migrations/commission.ts'
 import { conversions } from './migrations/conversions.ts'
@@ -31,6 +38,9 @@ import { visitRemovals, visits } from './migrations/visits.ts'
 
 /** Another node may have migrated the database meanwhile. */
 const VERSION_EVERY_MS = 500
+
+/** How long another process may take to migrate the database. */
+const MIGRATION_MS = 30 * 60_000
 
 type Migration = (engine: Engine) => Step[]
 
@@ -137,33 +147,56 @@ const newer = (version: number) =>
     `The database was made by a newer version of affiliated (schema ${version}, this program knows ${migrations.length}). Upgrade the program.`,
   )
 
+const older = (version: number) =>
+  new DatabaseUnusable(
+    `The database has schema ${version}, and this program knows ${migrations.length}: stop the service that uses it, and run \`affiliated migrate\` or start this version, which brings it up to date.`,
+  )
+
 /** @throws DatabaseUnusable if the tables are not those of this program */
 export async function refuseOtherVersion(db: Db): Promise<void> {
   const version = await versionOf(db)
-  if (version === migrations.length) return
-  throw new DatabaseUnusable(
-    `The database has schema ${version}, and this program knows ${migrations.length}: ${version < migrations.length ? 'start the service once, which brings it up to date' : 'upgrade the program'}.`,
-  )
+  if (version > migrations.length) throw newer(version)
+  if (version < migrations.length) throw older(version)
 }
 
 /**
  * Migrates the schema. The first process does it; others wait for its transaction.
  * @param last the version to stop at
+ * @param onlyNew whether to create the tables of a new database, and to refuse one of an older version
  * @returns the number of steps
  * @throws DatabaseUnusable if a newer program created the database
  */
-export async function migrate(database: Database, last = migrations.length): Promise<number> {
-  return database.transaction(async tx => {
+export async function migrate(
+  database: Database,
+  { last = migrations.length, onlyNew = false }: { last?: number; onlyNew?: boolean } = {},
+): Promise<number> {
+  return onceMigrated(database, async tx => {
     for (const statement of database.engine.lockSchema) await run(tx, statement)
     await run(tx, `CREATE TABLE IF NOT EXISTS schema_version (version ${database.engine.integer} NOT NULL)`)
     const version = await versionOf(tx)
     if (version > migrations.length) throw newer(version)
+    if (onlyNew && version > 0 && version < last) throw older(version)
     const steps = migrations.slice(version, last)
     for (const migration of steps) await take(tx, migration(database.engine))
     if (version === 0) await run(tx, `INSERT INTO schema_version (version) VALUES (${steps.length})`)
     else if (steps.length > 0) await run(tx, `UPDATE schema_version SET version = ${version + steps.length}`)
     return steps.length
   })
+}
+
+/** Performs a transaction; while another process migrates the database, which takes longer the more rows there are, it waits. */
+async function onceMigrated<T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const giveUpAt = performance.now() + MIGRATION_MS
+  for (;;) {
+    try {
+      return await database.transaction(work)
+    } catch (error) {
+      const isBusy = error instanceof DatabaseUnavailable && error.reason === 'busy'
+      if (!isBusy || performance.now() > giveUpAt) throw error
+      const version = await versionOf(database.reader).catch(() => 0)
+      if (version === 0 || version >= migrations.length) throw error
+    }
+  }
 }
 
 async function take(tx: Tx, steps: readonly Step[]): Promise<void> {

@@ -37,7 +37,7 @@ export async function openWithoutKey(
   const database = await connect(url, schema, options)
   try {
     if (options.readOnly) await refuseOtherVersion(database.reader)
-    else if ((await migrate(database)) > 0) await prepareSearch(database)
+    else if ((await migrate(database, options)) > 0) await prepareSearch(database)
     if (!options.incomplete && (await isCopyUnderWay(database.reader))) {
       throw new DatabaseUnusable(
         'This database is a copy that is not complete: run `affiliated copy` to its end, or begin again with a new one.',

@@ -1,7 +1,9 @@
 /** What becomes of the data of earlier versions. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { balancesOf } from '../../src/programme/ledger/rules.ts'
 import type { Database, Tx } from '../../src/storage/database.ts'
@@ -9,6 +11,7 @@ import { salesMonths } from '../../src/storage/migrations/sales-months.ts'
 import { visitDaysOfAll } from '../../src/storage/migrations/visit-days.ts'
 import { migrate, migrations } from '../../src/storage/migrations.ts'
 import { openPostgres } from '../../src/storage/postgres/database.ts'
+import { BUSY_TIMEOUT_MS } from '../../src/storage/sqlite/connect.ts'
 import { openSqlite } from '../../src/storage/sqlite/database.ts'
 import { type FreshDatabase, openDatabase, runCommand, unopened } from '../harness.ts'
 
@@ -50,7 +53,7 @@ async function fillAsBefore(tx: Tx): Promise<void> {
 async function databaseOf01(t: TestContext, { url, remove }: FreshDatabase): Promise<Database> {
   t.after(remove)
   const old = await open(url)
-  await migrate(old, VERSION_OF_0_1)
+  await migrate(old, { last: VERSION_OF_0_1 })
   await old.transaction(fillAsBefore)
   await old.close()
   const database = await openDatabase(url)
@@ -118,7 +121,7 @@ for (const [engine, fresh] of Object.entries(unopened)) {
       const { url, remove } = await fresh()
       t.after(remove)
       const old = await open(url)
-      await migrate(old, migrations.indexOf(visitDaysOfAll))
+      await migrate(old, { last: migrations.indexOf(visitDaysOfAll) })
       await old.transaction(async tx => {
         for (const [id, referral, at] of [
           [1, 0, -1],
@@ -155,7 +158,7 @@ for (const [engine, fresh] of Object.entries(unopened)) {
       const { url, remove } = await fresh()
       t.after(remove)
       const old = await open(url)
-      await migrate(old, migrations.indexOf(salesMonths))
+      await migrate(old, { last: migrations.indexOf(salesMonths) })
       await old.transaction(async tx => {
         for (const [status, type, total, at] of [
           ['paid', 'sale', 1_500_000, -1],
@@ -194,12 +197,40 @@ for (const [engine, fresh] of Object.entries(unopened)) {
       )
     })
 
+    test('is left to a program of that version by every command but the one that migrates', async t => {
+      const { url, remove } = await fresh()
+      t.after(remove)
+      const old = await open(url)
+      await migrate(old, { last: VERSION_OF_0_1 })
+      await old.close()
+      for (const command of [
+        ['users', 'list'],
+        ['users', 'create', '--login', 'x', '--email', 'x@example.com'],
+        ['keys', 'list'],
+        ['settings', 'get'],
+        ['audit', 'export'],
+        ['check', '--repair'],
+        ['copy', '--from', url, '--to', 'sqlite:nowhere.db'],
+      ]) {
+        const named = command[0] === 'copy' ? command : [...command, '--database', url]
+        const { code, stderr } = await runCommand(named)
+        assert.equal(code, 1, command.join(' '))
+        assert.match(stderr, /has schema 5, .* run `affiliated migrate`/)
+      }
+      const after = await open(url)
+      t.after(() => after.close())
+      const { rows } = await sql<{ version: number }>`SELECT version FROM schema_version`.execute(
+        after.reader,
+      )
+      assert.equal(Number(rows[0]!.version), VERSION_OF_0_1)
+    })
+
     // Written by 0.1 on PostgreSQL: 7 was committed late and is not sealed yet, 8 was rolled back, bob is erased.
     test('its audit log stays whole, is sealed on, and its events have positions', async t => {
       const { url, remove } = await fresh()
       t.after(remove)
       const old = await open(url)
-      await migrate(old, VERSION_OF_0_1)
+      await migrate(old, { last: VERSION_OF_0_1 })
       const tables: Record<string, object[]> = JSON.parse(await readFile(logOf01, 'utf8'))
       await old.transaction(async tx => {
         await tx.deleteFrom('audit_chain').execute()
@@ -263,3 +294,18 @@ for (const [engine, fresh] of Object.entries(unopened)) {
     })
   })
 }
+
+test('a database that another process migrates is waited for, longer than for any other write (SQLite)', async t => {
+  const { url, remove } = await unopened.SQLite!()
+  t.after(remove)
+  const old = await open(url)
+  await migrate(old, { last: VERSION_OF_0_1 })
+  await old.close()
+  const other = new DatabaseSync(url.slice('sqlite:'.length))
+  other.exec('BEGIN IMMEDIATE')
+  const opening = openDatabase(url)
+  await delay(2 * BUSY_TIMEOUT_MS)
+  other.exec('COMMIT')
+  other.close()
+  await (await opening).close()
+})

@@ -234,7 +234,7 @@ for (const engine of Object.keys(engines)) {
     await service.database.transaction(tx => old.execute(tx))
     await assert.rejects(
       openDatabase(fresh.url, { existing: true, readOnly: true }),
-      /start the service once/,
+      /run `affiliated migrate`/,
     )
     await service.database.transaction(tx => sql`UPDATE schema_version SET version = version + 1`.execute(tx))
   })
