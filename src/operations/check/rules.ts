@@ -23,39 +23,39 @@ export interface Findings {
   readonly problems: string[]
 }
 
-/**
- * Checks the whole database, which may be in use meanwhile.
- * @param progress called with the name of each step
- */
-export async function checkDatabase(
+/** Checks the whole database, which may be in use meanwhile; of a damaged file, as much as can be read. */
+export async function checkDatabase(database: Database, features: readonly Feature[]): Promise<Findings> {
+  const findings: Findings = { checked: {}, problems: [] }
+  try {
+    await look(database, features, findings)
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable && error.reason === 'damaged')) throw error
+    findings.problems.push(`What comes after it was not checked: ${error.message}.`)
+  }
+  return findings
+}
+
+async function look(
   database: Database,
   features: readonly Feature[],
-  progress: (step: string) => void = () => {},
-): Promise<Findings> {
+  { checked, problems }: Findings,
+): Promise<void> {
   const { reader, schema } = database
-  progress('files')
-  const problems = (await store.damages(database)).map(text => `The file is damaged: ${text}.`)
-  progress('tables, indexes and triggers')
+  problems.push(...(await store.damages(database)).map(text => `The file is damaged: ${text}.`))
   const { objects, settings: defaults } = await asNew(database)
   problems.push(...differencesOf(objects, await objectsOf(database)))
-  progress('references')
   for (const { column, count } of await store.orphans(reader, schema)) {
     problems.push(`${column}: ${count} rows refer to rows that do not exist; restore a backup.`)
   }
-  const checked: Record<string, number> = {}
   for (const table of schema.filter(isFolded)) {
-    progress(table.name)
     const { count, wrong } = await staleKeys(reader, table)
     checked[table.name] = count
     problems.push(...listed(wrong))
   }
-  progress('search')
   problems.push(...listed(await missedBySearch(database)))
-  progress('counts')
   problems.push(...(await found(wrongCounts(database), 'record_counts')))
   const checks = features.flatMap(({ kind, checks }) => checks.map(check => ({ check, of: kind.table.name })))
   for (const { check, of } of checks) problems.push(...listed(await found(check(reader), of)))
-  progress('log and records')
   const settings = await loadSettings(reader)
   problems.push(...(await found(settingsUnlike(reader, settings, defaults), 'settings')))
   for (const trail of trailsOf(features)) {
@@ -68,7 +68,6 @@ export async function checkDatabase(
       `users ${id}: erased according to the log, but the account has personal data; run affiliated users erase '#${id}'.`,
     )
   }
-  progress('audit log')
   if (await store.isLogEmptied(database)) {
     problems.push(
       'Audit log: it is empty although there are records whose creation it must have; restore a backup.',
@@ -80,7 +79,6 @@ export async function checkDatabase(
     )
   }
   problems.push(...(await found(chainProblems(reader, checked), 'Audit log')))
-  return { checked, problems }
 }
 
 async function* chainProblems(db: Db, checked: Record<string, number>): AsyncGenerator<string> {

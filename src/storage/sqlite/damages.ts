@@ -33,11 +33,11 @@ async function damagesSeenBy(db: Db): Promise<string[]> {
   // One state for all of it, of which the first read decides: others may write meanwhile.
   await sql`BEGIN`.execute(db)
   await sql`SELECT 1 FROM schema_version`.execute(db)
-  const { rows: damages } = await sql<{ integrity_check: string }>`PRAGMA integrity_check`.execute(db)
+  const { rows } = await sql<{ integrity_check: string }>`PRAGMA integrity_check`.execute(db)
+  const damages = rows.map(row => row.integrity_check).filter(text => text !== 'ok')
+  // What is read from a damaged file means nothing.
+  if (damages.length > 0) return damages
   const { rows: orphans } = await sql<{ table: string; rowid: number; parent: string }>`
     PRAGMA foreign_key_check`.execute(db)
-  return [
-    ...damages.map(row => row.integrity_check).filter(text => text !== 'ok'),
-    ...orphans.map(({ table, rowid, parent }) => `${table}: row ${rowid} refers to no row of ${parent}`),
-  ]
+  return orphans.map(({ table, rowid, parent }) => `${table}: row ${rowid} refers to no row of ${parent}`)
 }

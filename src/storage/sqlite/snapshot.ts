@@ -25,7 +25,7 @@ export class Snapshot {
   /** To be called before each query. */
   begin(): void {
     if (this.#isOpen) return
-    this.#reads.run('BEGIN')
+    if (!this.#reads.isTransaction) this.#reads.run('BEGIN')
     this.#isOpen = true
     setImmediate(() => this.end())
   }
@@ -48,7 +48,12 @@ export class Snapshot {
     this.#isOpen = false
     this.#version = undefined
     // SQLite ends it by itself if the disk fails.
-    if (this.#reads.isTransaction) this.#reads.run('COMMIT')
+    if (!this.#reads.isTransaction) return
+    try {
+      this.#reads.run('COMMIT')
+    } catch {
+      // Of a damaged file: whoever reads it is told, and nobody waits for this.
+    }
   }
 
   /**
