@@ -5,6 +5,8 @@
  */
 import { Failure, isOfCaller, refuseInvalid } from '../base/errors.ts'
 import { inTransaction, type RequestContext, writeMany } from '../events/write.ts'
+import { isSelective } from './filters.ts'
+import type { Kind } from './kind.ts'
 import type { Reading } from './rules.ts'
 import type { Store } from './store.ts'
 
@@ -35,6 +37,7 @@ export interface Outcome {
 /** Parts of a kind that bulk changes need. */
 export interface Many {
   readonly name: string
+  readonly criteria: Kind['criteria']
   readonly reading: Pick<Reading<{ readonly id: number }>, 'orders' | 'page'>
   readonly store: Pick<Store<never>, 'holdAll'>
 }
@@ -49,8 +52,7 @@ export async function bulk(
   act: Act,
 ): Promise<Outcome> {
   const { all, after: start = 0, ...narrowing } = args as BulkArguments & Record<string, unknown>
-  const isNarrowed = Object.values(narrowing).some(value => !(Array.isArray(value) && value.length === 0))
-  if (!isNarrowed && !all) {
+  if (!all && !isSelective(many.criteria(narrowing, await context.settings.current()))) {
     refuseInvalid({ all: `must be sent where nothing else says which ${many.name} is meant.` })
   }
   const namedIds = narrowing[`${many.name}_id`] as readonly number[] | undefined

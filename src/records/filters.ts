@@ -5,6 +5,7 @@ import { identifiers, line, since } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
 import { parseSearch } from '../base/text.ts'
 import { parseMoment } from '../base/time.ts'
+import { isObject } from '../base/unknown.ts'
 import { ofEveryList } from '../http/list.ts'
 import type { Filter, Part } from './field.ts'
 
@@ -81,9 +82,14 @@ export function criteriaOf(idName: string, filters: Filters, args: Arguments, se
   if (isGiven(args[idName])) criteria.ids = args[idName]
   if (isGiven(args.exclude)) criteria.exclude = args.exclude
   if (args.updated_since !== undefined) criteria.updated = parseMoment(args.updated_since as string)!.first
-  if (args.search) criteria.search = parseSearch(args.search as string)
+  const search = ((args.search as string | undefined) ?? '').trim()
+  if (search !== '') criteria.search = parseSearch(search)
   for (const [name, { filter }] of filters) {
     if (isGiven(args[name])) criteria[name] = filter.keep(args[name], settings, args, name)
   }
   return criteria
 }
+
+/** Whether they say which records are meant, and not only which are not: ranges without bounds do not. */
+export const isSelective = ({ exclude: _, ...criteria }: Criteria): boolean =>
+  Object.values(criteria).some(value => !(isObject(value) && Object.keys(value).length === 0))

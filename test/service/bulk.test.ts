@@ -131,6 +131,12 @@ describeService('bulk', service => {
     for (const [body, name] of [
       [{ action: 'approve' }, 'all'],
       [{ action: 'approve', referral_id: [] }, 'all'],
+      [{ action: 'approve', search: ' ' }, 'all'],
+      [{ action: 'approve', filter: { search: '' } }, 'all'],
+      [{ action: 'approve', amount: {} }, 'all'],
+      [{ action: 'approve', filter: { date: {} } }, 'all'],
+      [{ action: 'approve', amount_compare: '>' }, 'all'],
+      [{ action: 'approve', exclude: [1] }, 'all'],
       [{ action: 'approve', statsu: 'pending', campaign: 'x' }, 'statsu'],
       [{ action: 'approve', campaign: 'x', status: null }, 'status'],
       [{ action: 'obliterate', all: true }, 'action'],
@@ -138,6 +144,9 @@ describeService('bulk', service => {
       const wrong = await service().post('/referrals/bulk', body)
       assertFailure(wrong, 400, 'rest_invalid_param')
       assert.deepEqual(Object.keys(wrong.body.data.params), [name])
+    }
+    for (const query of ['search=', 'filter[search]=', 'amount_compare=%3D', 'exclude=1']) {
+      assertFailure(await service().delete(`/referrals/bulk?${query}`), 400, 'rest_invalid_param')
     }
     const wrong = await service().post(
       '/referrals/bulk',

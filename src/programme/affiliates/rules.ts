@@ -47,7 +47,12 @@ const reading = readingOf(affiliate, store.affiliates)
 
 export const { orders, count } = reading
 
-export const many: Many = { name: affiliate.name, reading, store: store.affiliates }
+export const many: Many = {
+  name: affiliate.name,
+  criteria: affiliate.criteria,
+  reading,
+  store: store.affiliates,
+}
 
 /** @throws Failure affiliate_exists, missing_user, already_affiliate, email_taken, login_taken, … */
 export async function create(context: RequestContext, args: CreateArguments): Promise<Affiliate> {

@@ -179,7 +179,12 @@ const reading = readingOf(referral, store.referrals)
 
 export const rules = { ...reading, create, edit, remove, problems }
 
-export const many: Many = { name: referral.name, reading, store: store.referrals }
+export const many: Many = {
+  name: referral.name,
+  criteria: referral.criteria,
+  reading,
+  store: store.referrals,
+}
 
 /** A referral that follows from a conversion. */
 type EarnedReferral = Omit<Referral, 'id' | 'unique_reference' | 'request_hash'>
