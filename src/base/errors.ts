@@ -141,6 +141,11 @@ export const catalogue = {
     code: 'rest_referral_conflict',
     message: 'The referral is not in a state that allows this.',
   },
+  wrong_status: {
+    status: 409,
+    code: 'rest_wrong_status',
+    message: 'The record has another status than those of which this was asked for.',
+  },
   reference_taken: {
     status: 409,
     code: 'rest_referral_exists',

@@ -38,11 +38,11 @@ export interface Outcome {
 export interface Many {
   readonly name: string
   readonly criteria: Kind['criteria']
-  readonly reading: Pick<Reading<{ readonly id: number }>, 'orders' | 'page'>
+  readonly reading: Pick<Reading<{ readonly id: number; readonly status: string }>, 'orders' | 'page' | 'get'>
   readonly store: Pick<Store<never>, 'holdAll'>
 }
 
-type Act = (context: RequestContext, id: number) => Promise<unknown>
+export type Act = (context: RequestContext, id: number) => Promise<unknown>
 
 /** @throws Failure invalid_argument if nothing selects the records */
 export async function bulk(

@@ -221,6 +221,19 @@ export function affiliateScenarios(world: () => World): void {
         ticked.resolve()
         await page.getByText('1-1 of 1').waitFor()
         await bar.waitFor({ state: 'hidden' })
+
+        // Of whatever status they are: it is done to those that the question names.
+        await page.getByLabel('Search').fill('twice')
+        await page.getByText('1-4 of 4').waitFor()
+        for (const name of ['twice1', 'twice2', 'twice3', 'twice4']) await choose(name)
+        await page.getByRole('button', { name: 'Deactivate', exact: true }).click()
+        const question = page.getByRole('alertdialog')
+        await question.getByText('It changes 2 active. 2 others stay as they are.').waitFor()
+        await question.getByRole('button', { name: 'Deactivate' }).click()
+        const outcome = page.getByRole('dialog', { name: '2 affiliates deactivated, 2 not' })
+        await outcome.getByText(`#${made[3]!.id}: It is rejected, and not active.`).waitFor()
+        await outcome.getByRole('button', { name: 'Close' }).click()
+        assert.deepEqual(await states(), ['inactive', 'inactive', 'inactive', 'rejected'])
       })
     })
 

@@ -116,6 +116,25 @@ describeService('bulk', service => {
     assert.deepEqual(await gone({ body: { status: ['unpaid'] } }), [unpaid])
   })
 
+  test('409 - one of another status than those of which it is asked for is named, and stays as it is', async () => {
+    const [pending, rejected] = [await add({ campaign: 'from' }), await add({ campaign: 'from' })]
+    await service().patch(`/referrals/${rejected}`, { status: 'rejected', rejection_reason: 'Sent twice' })
+    const asked = { action: 'pay', campaign: 'from', from: ['pending', 'unpaid'] }
+    const { done, failed } = await bulk('referrals', asked)
+    assert.deepEqual(
+      [done, failed.map((one: any) => [one.id, one.code])],
+      [[pending], [[rejected, 'rest_wrong_status']]],
+    )
+    assert.equal(failed[0].message, 'It is rejected, and not pending or unpaid.')
+    const { status, rejection_reason } = (await service().get(`/referrals/${rejected}/explanation`)).body
+    assert.deepEqual([status, rejection_reason], ['rejected', 'Sent twice'])
+    assertFailure(
+      await service().post('/referrals/bulk', { ...asked, from: ['sold'] }),
+      400,
+      'rest_invalid_param',
+    )
+  })
+
   test('409 - what was paid by hand is not approved, whatever else is meant', async () => {
     const [paid, pending] = [
       await add({ campaign: 'paid', status: 'paid' }),

@@ -1,6 +1,9 @@
 /** Where the keyboard, and a screen reader, go on when what had the focus is gone. */
 import { useEffect } from 'react'
 
+/** Whatever knows a better place for the focus takes it first. */
+const SETTLED_MS = 100
+
 /**
  * Moves the focus to the heading of the page when what had it was removed: a button whose action is done, a link to
  * another page. Without this it would go on at the top of the document.
@@ -13,17 +16,24 @@ export function useKeptFocus(): void {
     }
     const isLost = () =>
       document.activeElement === document.body && last instanceof Element && !last.isConnected
-    const observer = new MutationObserver(() => {
+    const regain = () => {
       const heading = isLost() && document.querySelector<HTMLElement>('main h1')
       if (!heading) return
       heading.tabIndex = -1
       heading.focus({ preventScroll: true })
+    }
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const observer = new MutationObserver(() => {
+      if (!isLost()) return
+      clearTimeout(timer)
+      timer = setTimeout(regain, SETTLED_MS)
     })
     document.addEventListener('focusin', remember)
     observer.observe(document.body, { childList: true, subtree: true })
     return () => {
       document.removeEventListener('focusin', remember)
       observer.disconnect()
+      clearTimeout(timer)
     }
   }, [])
 }

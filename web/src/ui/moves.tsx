@@ -97,7 +97,9 @@ function MovesOfChosen<R extends Movable>({
   const number = isForAll ? total : selectedIds.length
   const selection: Selection = isForAll ? { filter: filterValues } : { ids: selectedIds.map(Number) }
   const act = async (move: Move, args: object) => {
-    const result = await doToMany(of.resource, move.verb, selection, args).finally(afterMove)
+    const result = await doToMany(of.resource, move.verb, selection, { ...args, from: move.from }).finally(
+      afterMove,
+    )
     onUnselectItems()
     if (result.failed.length > 0) onFailures({ ...result, word: move.done })
     else notify(`${plural(result.done.length, singular)} ${move.done}`, { type: 'success' })
