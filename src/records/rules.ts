@@ -5,7 +5,7 @@ import type { Search } from '../base/text.ts'
 import { now } from '../base/time.ts'
 import type { Action } from '../events/schema.ts'
 import { type Context, type RequestContext, write } from '../events/write.ts'
-import { ReferenceViolation, type Tx, UniqueViolation } from '../storage/database.ts'
+import { type Tx, UniqueViolation } from '../storage/database.ts'
 import type { Order, Page } from '../storage/page.ts'
 import { withCandidates } from '../storage/search-index.ts'
 import type { Fields } from './field.ts'
@@ -120,17 +120,6 @@ export function refusingTwo<R extends Pick<Writing<object, object, unknown>, 'cr
   }
 }
 
-/** Translates foreign key violations. @throws Failure record_in_use */
-function refusingUsed<Row>(remove: Writing<never, never, Row>['remove']): typeof remove {
-  return async (context, id) => {
-    try {
-      return await remove(context, id)
-    } catch (cause) {
-      throw cause instanceof ReferenceViolation ? new Failure('record_in_use') : cause
-    }
-  }
-}
-
 /** Rules of a kind whose definition says everything about it. */
 export function plainRules<N extends string, T extends string, F extends Fields>(
   kind: Kind<N, T, F>,
@@ -178,7 +167,7 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         })
         return after
       }),
-    remove: refusingUsed((context, id) =>
+    remove: (context, id) =>
       write(context, async tx => {
         const settings = await context.settings.hold(tx)
         const before = existing(any, await store.hold(tx, id))
@@ -189,7 +178,6 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         })
         return before
       }),
-    ),
     problems: async ({ database, settings }, args) => {
       const id = (args as Record<string, number | undefined>)[`${kind.name}_id`]
       const before = id === undefined ? undefined : await store.find(database.reader, id)

@@ -3,14 +3,14 @@
  * and their results are typed by the kind.
  */
 import { type Expression, type Insertable, type Kysely, type SqlBool, sql } from 'kysely'
-import type { Problems } from '../base/errors.ts'
+import { Failure, type Problems } from '../base/errors.ts'
 import type { NumberSearch, Search, TextSearch } from '../base/text.ts'
 import { DAY_SECONDS, dayOf } from '../base/time.ts'
 import { countedRecords } from '../events/counts.ts'
 import { personOfDeleted } from '../events/read.ts'
 import { byIdentifier } from '../storage/by-identifier.ts'
 import { containing } from '../storage/containing.ts'
-import type { Db, Tx } from '../storage/database.ts'
+import { type Db, ReferenceViolation, type Tx } from '../storage/database.ts'
 import { dayIn } from '../storage/days.ts'
 import { insertMany } from '../storage/insert-many.ts'
 import {
@@ -171,7 +171,11 @@ function writesTo({ name: table }: Table) {
       return { ...before, ...values }
     },
     remove: async (tx: Tx, id: number) => {
-      await untyped(tx).deleteFrom(table).where('id', '=', id).execute()
+      try {
+        await untyped(tx).deleteFrom(table).where('id', '=', id).execute()
+      } catch (cause) {
+        throw cause instanceof ReferenceViolation ? new Failure('record_in_use') : cause
+      }
     },
   }
 }

@@ -6,7 +6,7 @@
 import { CsvError, type CsvRow, readCsv } from '../../base/csv.ts'
 import { Failure, missingArguments } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
-import { type RequestContext, write } from '../../events/write.ts'
+import { inTransaction, type RequestContext, write } from '../../events/write.ts'
 import type { Tx } from '../../storage/database.ts'
 import { createOrFind } from './rules.ts'
 import { type CreateArguments, createArguments } from './schema.ts'
@@ -157,9 +157,7 @@ async function importBatch(
   }
   const work = async (tx: Tx) => {
     Object.assign(outcome, { imported: 0, existing: 0, errors: [] })
-    const { database, settings } = context.within(tx)
-    const { actor, address } = context
-    const inside = { database, settings, within: () => inside, actor, address }
+    const inside = inTransaction(context, tx)
     for (const { line, args } of lines) {
       try {
         const { replayed } = await createOrFind(inside, args)
