@@ -1,5 +1,6 @@
 /** Commands that keep the data safe: backup, restore, check. */
 import type { Command } from 'commander'
+import { commandLine } from '../base/actor.ts'
 import {
   addCommand,
   CommandFailed,
@@ -10,6 +11,8 @@ import {
   withUntouchedDatabase,
 } from '../cli/command.ts'
 import { sealAll } from '../events/seal.ts'
+import { listDeletedButOwed } from '../programme/ledger/deleted.ts'
+import { onBehalfOf } from '../settings/rules.ts'
 import { DatabaseUnusable } from '../storage/database.ts'
 import { openWithoutKey } from '../storage/open.ts'
 import { backupDatabase, restoreDatabase } from '../storage/sqlite/backup.ts'
@@ -78,19 +81,36 @@ async function check(options: CommonOptions & { repair?: true }): Promise<void> 
   const { repaired, failed } = options.repair
     ? await withDatabase(options, repair)
     : { repaired: undefined, failed: [] }
-  const { checked, problems: found } = await withUntouchedDatabase(options, database =>
-    checkDatabase(database, options.features),
-  )
+  const {
+    checked,
+    problems: found,
+    owed,
+  } = await withUntouchedDatabase(options, async database => {
+    const findings = await checkDatabase(database, options.features)
+    // Nothing is wrong with that, but nobody else would notice.
+    const isSound = findings.problems.length === 0
+    return { ...findings, owed: isSound ? await listDeletedButOwed(onBehalfOf(commandLine, database)) : [] }
+  })
   const problems = [...failed, ...found]
   if (problems.length > 0 && !options.json) throw new CommandFailed(problems.join('\n       '))
   if (problems.length > 0) options.terminal.exitCode = 1
   const rows = Object.entries(checked).map(([name, count]) => [name, String(count)])
   print(
     options,
-    { ok: problems.length === 0, checked, problems, ...(repaired !== undefined && { repaired }) },
+    {
+      ok: problems.length === 0,
+      checked,
+      problems,
+      deleted_but_owed: owed,
+      ...(repaired !== undefined && { repaired }),
+    },
     [
       ...(repaired === undefined ? [] : [`Search keys of ${repaired} rows were written anew.`]),
       ...table(['checked', 'rows'], rows),
+      ...owed.map(
+        ({ affiliate_id: id, ...one }) =>
+          `Affiliate ${id} was deleted: ${JSON.stringify(one.owed)} is owed, ${JSON.stringify(one.pending)} is pending.`,
+      ),
       'No damage was found.',
     ],
   )

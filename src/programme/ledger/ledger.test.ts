@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertFailure, describeService, operatorOf } from '../../../test/harness.ts'
+import { assertFailure, describeService, operatorOf, runCommand } from '../../../test/harness.ts'
 import { erasePerson } from '../../operations/privacy/rules.ts'
 import { balancesOf, type Change, postPayout, postReferral } from './rules.ts'
 
@@ -185,6 +185,10 @@ describeService('the ledger over HTTP', service => {
     await service().delete(`/affiliates/${id}`)
     assert.equal((await service().get(`/affiliates/${id}/balances`)).body.unpaid, 7)
     assert.equal((await service().get(`/affiliates/${id}/ledger`)).body.length, 1)
+    const { id: poor } = await service().newAffiliate('left-with-nothing')
+    await service().delete(`/affiliates/${poor}`)
+    assert.equal((await service().get(`/affiliates/${poor}/balances`)).body.unpaid, 0)
+    assert.deepEqual((await service().get(`/affiliates/${poor}/ledger`)).body, [])
     for (const path of ['balances', 'ledger']) {
       assertFailure(await service().get(`/affiliates/987654/${path}`), 404, 'invalid_affiliate_id')
     }
@@ -221,6 +225,9 @@ describeService('ledger: deleted affiliates who are owed', service => {
     await service().delete(`/affiliates/${id}`)
     const payee = { affiliate_id: id, name: 'leaver@bank.example', payment_email: 'leaver@bank.example' }
     assert.deepEqual(await listed(), [{ ...payee, owed: 10.5, pending: 2 }])
+    const checked = await runCommand(['check', '--database', service().databaseUrl])
+    assert.equal(checked.code, 0, checked.stderr)
+    assert.match(checked.stdout, new RegExp(`Affiliate ${id} was deleted: 10.5 is owed, 2 is pending.`))
     assertFailure(
       await service().post('/referrals', { affiliate_id: id, amount: 1 }),
       400,

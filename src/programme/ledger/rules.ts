@@ -9,6 +9,7 @@ import { Failure } from '../../base/errors.ts'
 import { exactNumber } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime, now, parseMoment, parseSpan } from '../../base/time.ts'
+import { deletedAmong } from '../../events/read.ts'
 import type { Context } from '../../events/write.ts'
 import { BoundViolation, type Db, type Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
@@ -342,7 +343,8 @@ function criteriaOf({
   }
 }
 
-/** @throws Failure no_affiliate */
+/** @throws Failure no_affiliate unless there is or was such an affiliate */
 export async function refuseNobody(db: Db, id: number): Promise<void> {
-  if (!(await affiliates.exists(db, id)) && !(await store.isPosted(db, id))) throw new Failure('no_affiliate')
+  if ((await affiliates.exists(db, id)) || (await store.isPosted(db, id))) return
+  if ((await deletedAmong(db, 'affiliate', [id])).size === 0) throw new Failure('no_affiliate')
 }
