@@ -42,6 +42,8 @@ describeService('/wp-json/wp/v2/users', service => {
 
   test('400, 401, 403, 404 - what is not allowed', async () => {
     assert.equal((await ask('', undefined, { username: ' ', email: 'no' })).status, 400)
+    const named = await ask('', undefined, { username: 'w+3', email: 'w3@shop.example' })
+    assert.deepEqual([named.status, Object.keys(named.body.data.params)], [400, ['username']])
     assert.equal((await ask('', '')).status, 401)
     assert.equal((await ask('/999')).status, 404)
     const permissions = ['affiliates.read']

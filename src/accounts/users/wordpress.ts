@@ -3,6 +3,7 @@
  * accounts with the same key. Fields of WordPress that this service does not have are empty.
  */
 import { type Static, Type } from 'typebox'
+import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import { choice, email, identifier, identifiers, line } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
 import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
@@ -52,6 +53,13 @@ function recordOf(user: Parameters<typeof rules.recordOf>[0]): WordPressUser {
 
 const answerOne = async (call: Call, id: number) =>
   ({ status: 200, body: render(recordOf(await rules.findAccount(call, id))) }) as const
+
+/** By the name that the caller has sent. */
+async function problemsOf(username: string | undefined): Promise<Problems> {
+  if (username === undefined) return {}
+  const { login } = await rules.problemsOfUser({ login: username })
+  return login === undefined ? {} : { username: login }
+}
 
 export const wordPressUsers: Resource = {
   name: 'users',
@@ -118,11 +126,9 @@ export const wordPressUsers: Resource = {
       }),
       answer: { status: 201, schema: record },
       failures: ['email_taken', 'login_taken'],
-      check: (_call, { username }) =>
-        rules
-          .problemsOfUser(username === undefined ? {} : { login: username })
-          .then(({ login }) => (login === undefined ? {} : { username: login })),
+      check: (_call, { username }) => problemsOf(username),
       handle: async (call, { username, name, password: _, context: __, ...rest }) => {
+        refuseInvalid(await problemsOf(username))
         const user = await rules.createUser(call, {
           ...rest,
           login: username,
