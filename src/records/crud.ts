@@ -108,11 +108,28 @@ export function crud<N extends string, T extends string, F extends Fields>(
   rules: Reading<ReadRowOf<F>> & Writing<never, never, RowOf<F>>,
   failures: Failures = {},
 ): Resource {
+  return resourceOf(kind, rules, [list, create, get, edit, remove], failures)
+}
+
+/** List and get, of records that are made and changed by something else. */
+export function readOnly<N extends string, T extends string, F extends Fields>(
+  kind: Kind<N, T, F>,
+  rules: Reading<ReadRowOf<F>>,
+): Resource {
+  return resourceOf(kind, rules, [list, get])
+}
+
+function resourceOf<N extends string, T extends string, F extends Fields>(
+  kind: Kind<N, T, F>,
+  rules: object,
+  endpoints: readonly ((parts: Parts) => Endpoint)[],
+  failures: Failures = {},
+): Resource {
   const { name, title, record } = kind
   const path = pathOf(kind.table)
   const parts: Parts = {
     kind: kind as unknown as Any,
-    rules: rules as unknown as Parts['rules'],
+    rules: rules as Parts['rules'],
     failures,
     path,
     item: `${path}/{${name}_id}`,
@@ -126,7 +143,7 @@ export function crud<N extends string, T extends string, F extends Fields>(
     missing: `no_${name}`,
     replayed: true,
     derived: kind.derived,
-    endpoints: [list, create, get, edit, remove].map(endpointOf => endpointOf(parts)),
+    endpoints: endpoints.map(endpointOf => endpointOf(parts)),
   }
 }
 

@@ -195,6 +195,11 @@ function narrowings(resource: string, selection: Selection): object[] {
   return parts
 }
 
+/** What react-admin's type asks for, and no page uses. */
+async function unused(): Promise<never> {
+  throw new Error('No page uses this.')
+}
+
 export const dataProvider: DataProvider = {
   supportAbortSignal: true,
   getList: (resource, { pagination, sort, filter, signal }) => {
@@ -210,13 +215,7 @@ export const dataProvider: DataProvider = {
   },
   getOne: async (resource, { id }) => ({ data: await readRecord(resource, id) }),
   getMany: async (resource, { ids }) => ({ data: await several(resource, ids) }),
-  getManyReference: (resource, { target, id, pagination, sort, filter, signal }) =>
-    dataProvider.getList(resource, {
-      pagination,
-      sort,
-      filter: { ...filter, [target]: id },
-      signal,
-    }),
+  getManyReference: unused,
   create: async (resource, { data, meta }) => {
     const record = await write(resource, 'create', resource, data, { idempotencyKey: meta?.keyOf?.(data) })
     return { data: await writeRecord(resource, record) }
@@ -226,15 +225,11 @@ export const dataProvider: DataProvider = {
     // Editing a rule creates a new version with another id; react-admin expects the id that the form was opened with.
     return { data: completed(resource, await writeRecord<Row>(resource, record), { id }) }
   },
-  updateMany: async () => {
-    throw new Error('Many are changed by doToMany.')
-  },
+  // Many are changed by `doToMany`.
+  updateMany: unused,
   delete: async (resource, { id, previousData }) => {
     await request('DELETE', `${resource}/${id}`)
     return { data: previousData ?? completed(resource, { id: Number(id) }) }
   },
-  deleteMany: async (resource, { ids }) => {
-    for (const id of ids) await request('DELETE', `${resource}/${id}`)
-    return { data: ids }
-  },
+  deleteMany: unused,
 }

@@ -51,7 +51,7 @@ export class Limiter {
   }
 
   /**
-   * Charges a large body as several requests, before it is read.
+   * Charges a large body as several requests, before it is parsed.
    * @throws Failure too_many_requests
    */
   async charge(request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {

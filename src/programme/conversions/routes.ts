@@ -6,7 +6,7 @@ import {
   endpoint,
   type Resource,
 } from '../../http/endpoint.ts'
-import { crud, listingOf } from '../../records/crud.ts'
+import { listingOf, readOnly } from '../../records/crud.ts'
 import { referral } from '../referrals/referral.ts'
 import { reportLines, reportMany } from './bulk.ts'
 import { refusedFor } from './claims.ts'
@@ -77,24 +77,11 @@ const timeline: Endpoint = endpoint({
   },
 })
 
-const refuse = async (): Promise<never> => {
-  throw new TypeError('Conversions are reported, and never edited.')
-}
-const plain = crud(conversion, { ...reading, create: refuse, edit: refuse, remove: refuse, problems })
+const plain = readOnly(conversion, reading)
 
 export const conversions: Resource = {
-  name: plain.name,
-  title: plain.title,
-  record: plain.record,
-  missing: plain.missing,
-  replayed: true,
-  endpoints: [
-    ...plain.endpoints.filter(({ permission }) => permission === 'conversions.read'),
-    report,
-    reportMany,
-    explanation,
-    timeline,
-  ],
+  ...plain,
+  endpoints: [...plain.endpoints, report, reportMany, explanation, timeline],
 }
 
 export const listing = listingOf(conversion, reading)

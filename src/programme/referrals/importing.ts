@@ -143,7 +143,7 @@ function argumentsOf(
   return completeArgs
 }
 
-/** Imports all in one transaction; where the database refuses one, each in its own. */
+/** Imports all in one transaction, or none where one cannot be. */
 async function importBatch(
   context: RequestContext,
   lines: readonly Line[],
