@@ -65,8 +65,8 @@ export function uncreditedSale(payment: readonly Conversion[]): Conversion | und
   return sales.find(({ kind }) => isPaid(kind)) ?? sales[0]
 }
 
-/** Who has bought, by the customer, whom other reports wait for, and by the address that was sent. */
-export async function buyerIn(tx: WriteTx, sale: Conversion | undefined) {
+/** Locks the customer of a sale until the transaction ends. @returns the customer, and who has bought: also by the address that was sent */
+export async function holdBuyer(tx: WriteTx, sale: Conversion | undefined) {
   const customer = sale?.customer_id ? await customers.hold(tx, sale.customer_id) : undefined
   return { customer, buyer: buyerOf(customer, sale && emailIn(sale)) }
 }
@@ -209,7 +209,7 @@ export async function creditWaiting(recording: Recording, payment: Payment): Pro
     tx,
     claims.map(({ affiliateId }) => affiliateId),
   )
-  const { customer, buyer } = await buyerIn(tx, sale)
+  const { customer, buyer } = await holdBuyer(tx, sale)
   const claimant = claimants.get(attribute(claims, claimants, [buyer]).affiliateId)
   if (!claimant) return payment
   if (customer) await assignOwner(tx, customer, claimant.id)

@@ -31,8 +31,8 @@ const insertion = prepared((tx: Db, { rows }: { rows: string }) =>
 )
 
 /**
- * Locks all names of the payments of some names, in order. It looks for names, which never change, and not for payments, which
- * do while it waits: what is found must not be left out then.
+ * Locks every name of the payments that some names belong to, in a fixed order. It selects by name, because names never
+ * change; the payment of a name may change while this waits for the lock, and a row selected by payment would then be left out.
  */
 const holdingAll = prepared((tx: Db, { rows }: { rows: string }) =>
   tx
@@ -79,8 +79,8 @@ const removing = prepared((tx: Db, { id }: { id: string }) =>
 )
 
 /**
- * Nobody else reports anything of these names until the transaction ends; those that are new are not kept, though others
- * wait for them as well.
+ * Locks the names until the transaction ends, so that nobody else reports anything of them meanwhile. Unknown names are
+ * locked as well, but not kept.
  */
 export async function holdNames(tx: Tx, all: readonly Names[]): Promise<void> {
   const rows = new Map<string, NewName>()

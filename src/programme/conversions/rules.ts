@@ -19,11 +19,11 @@ import {
 import { type Conversion, conversion, isEarning } from './conversion.ts'
 import {
   bring,
-  buyerIn,
   creditFollowing,
   creditLater,
   creditWaiting,
   historyBefore,
+  holdBuyer,
   insert,
   log,
   ownerOfTakings,
@@ -171,7 +171,7 @@ async function recordTaking(report: Report): Promise<Recorded> {
 async function recordAttribution(report: Report): Promise<Recorded> {
   const { tx, args, payment } = report
   const sale = uncreditedSale(payment.members)
-  const { customer, buyer } = await buyerIn(tx, sale)
+  const { customer, buyer } = await holdBuyer(tx, sale)
   const claims = [{ by: 'affiliate' as const, affiliateId: args.affiliate_id! }]
   const claimants = await store.claimantsOf(tx, [args.affiliate_id!])
   const { affiliateId, candidates } = attribute(claims, claimants, [buyer])
@@ -193,7 +193,7 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
   const found = await findCustomer(tx, fact.context, sentCustomer)
   const { affiliate_id: affiliateId } = duplicate
   const isUncredited = affiliateId === 0
-  const { customer, buyer: earlier } = await buyerIn(tx, isUncredited ? duplicate : undefined)
+  const { customer, buyer: earlier } = await holdBuyer(tx, isUncredited ? duplicate : undefined)
   const isUnnamed = !sentCustomer.id && !sentCustomer.email
   const knownCustomer = isUnnamed && customer ? { ...customer, named: true } : found
   // The second report may have been sent later, without the time of the sale.

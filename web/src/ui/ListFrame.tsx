@@ -17,7 +17,7 @@ import { useRememberedList } from './lists.ts'
 import { Empty, Problem } from './Page.tsx'
 import type { Theme } from './visually.ts'
 
-/** The list; whoever has followed a link from it is not brought back by a filter that applies late. */
+/** The list's context. A filter that applies late is dropped once the user has left the list: it would lead back to it. */
 function useFiltersHere() {
   const context = useListContext()
   const { resource } = context
