@@ -204,6 +204,8 @@ export function runScenarios(world: () => World): void {
           await page.getByLabel('Login').fill(colleague.login)
           await page.getByLabel('Password', { exact: true }).fill(colleague.password)
           await page.getByRole('button', { name: 'Log in' }).click()
+          const details = page.getByRole('region', { name: 'Details' })
+          await details.getByText('admin', { exact: true }).waitFor()
           await page.getByRole('button', { name: 'Approve' }).click()
           await world().make('/referrals', { affiliate_id: id, amount: 1, status: 'unpaid' })
           assert.equal((await world().api('POST', path, {})).status, 200)

@@ -36,6 +36,9 @@ describeService('roles', service => {
       for (const path of [...lists, 'exports/payouts', 'exports/payout-runs', 'exports/payment-details']) {
         assert.equal((await session.get(`/${path}`)).status, 200, path)
       }
+      // Who has prepared a payout run, say.
+      assert.deepEqual((await session.get('/users/1/name')).body, { name: 'admin' })
+      assertFailure(await session.get('/users/1'), 403, 'rest_forbidden')
       for (const path of ['users', 'keys', 'settings']) {
         const refused = await session.get(`/${path}`)
         assertFailure(refused, 403, 'rest_forbidden')

@@ -15,6 +15,7 @@ import {
 } from './schema.ts'
 import { orders, type UserRow } from './store.ts'
 
+const accountName = Type.Object({ name: Type.String({ description: 'The name to show.' }) })
 const render = renderer<UserRecord>(userRecord)
 const fields = Object.keys(userRecord.properties)
 
@@ -26,6 +27,21 @@ const listing: Listing<UserRow, ListArguments & FilterArguments> = {
   identifier: row => row.id,
   writer: async () => writerOf(rules.recordOf, render),
 }
+
+const name: Endpoint = endpoint({
+  methods: ['GET'],
+  path: '/users/{user_id}/name',
+  // Who reads what was done reads who has done it.
+  permission: 'audit.read',
+  summary: 'Get the name of an account',
+  arguments: Type.Object(itemArguments),
+  answer: { status: 200, schema: accountName },
+  failures: ['no_user'],
+  handle: async (call, { user_id }) => {
+    const { login, display_name } = await rules.getUser(call, user_id)
+    return { status: 200, body: JSON.stringify({ name: display_name || login }) }
+  },
+})
 
 /**
  * Accounts, managed in the administration area.
@@ -78,6 +94,7 @@ export const users = (ring: KeyRing, more: readonly Endpoint[]): Resource => ({
         body: render(await rules.getUser(call, user_id)),
       }),
     }),
+    name,
     endpoint({
       methods: ['PATCH', 'POST'],
       path: '/users/{user_id}',
