@@ -26,6 +26,28 @@ export const NO_CURRENCY = `must be ${CURRENCY_CODE}.`
 export const problemOfCurrencyCode = (code: string): string | undefined =>
   decimalsOf(code.toUpperCase()) === undefined ? NO_CURRENCY : undefined
 
+const symbolsByCode = new Map<string, readonly string[]>()
+
+/** Whether a code or a symbol, in capital letters, is one of the currency. Several share one such as $. */
+export function isNameOfCurrency(name: string, currency: string): boolean {
+  if (name === currency) return true
+  const symbols = symbolsByCode.get(currency) ?? symbolsOf(currency)
+  symbolsByCode.set(currency, symbols)
+  return symbols.includes(name)
+}
+
+/** Such as $ and US$. */
+function symbolsOf(currency: string): string[] {
+  const [symbol, narrow] = (['symbol', 'narrowSymbol'] as const).map(currencyDisplay => {
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay })
+    return format
+      .formatToParts(0)
+      .find(({ type }) => type === 'currency')!
+      .value.toUpperCase()
+  })
+  return [symbol!, narrow!, currency.slice(0, 2) + narrow]
+}
+
 /** @returns undefined if the code is not that of an active currency */
 export function decimalsOf(currency: string): number | undefined {
   return decimalsByCode.get(currency)

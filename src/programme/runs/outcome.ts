@@ -16,10 +16,15 @@ export interface ReportedOutcome {
   readonly amount?: ReportedAmount | undefined
 }
 
-/** An amount in a file of results, without its sign. */
+/** An amount in a file of results. */
 export interface ReportedAmount {
-  /** Decimal text with a point. */
-  readonly value: string
-  /** In capital letters; '' where the file does not say. */
-  readonly currency: string
+  /** As the file writes it; '' where it names only the currency. */
+  readonly text: string
+  /**
+   * What it may mean, as decimal text with a point and without a sign: none where that cannot be told, two where a separator
+   * may be of thousands or of decimals.
+   */
+  readonly values: readonly string[]
+  /** Codes and symbols of its currency, in capital letters; none where the file does not say. */
+  readonly currencies: readonly string[]
 }

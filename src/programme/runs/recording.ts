@@ -1,7 +1,6 @@
 /** Records the outcomes of payments that files and people report. Repeating a report changes nothing. */
 
 import { byName } from '../../base/by-name.ts'
-import { compared, fraction, parseFraction } from '../../base/fraction.ts'
 import { amountText, fromUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
@@ -11,10 +10,11 @@ import type { Db } from '../../storage/database.ts'
 import { conflict } from './conflict.ts'
 import { type Item, type ItemStatus, runItem } from './item.ts'
 import { itemPages } from './items-store.ts'
-import { outcomes, type ReportedOutcome, type ResultFormat } from './outcome.ts'
+import { outcomes, type ReportedAmount, type ReportedOutcome, type ResultFormat } from './outcome.ts'
 import { referenceOf } from './proposal.ts'
 import { parseReference } from './references.ts'
 import { type Report, reportOf } from './report.ts'
+import { isAmount, otherAmount, wordsOf } from './results/amount.ts'
 import { readCsv, unreadable } from './results/csv.ts'
 import type { Entries } from './results/entry.ts'
 import { readNacha } from './results/nacha.ts'
@@ -63,7 +63,7 @@ export async function recordResults(context: RequestContext, args: ResultArgumen
   const report = await reportOf(readers[format](content), run)
   const settings = await context.settings.current()
   const { decimals } = settings
-  if (report.whole) await addOpen(context, id, report, report.whole)
+  if (report.whole) await addOpen(context, run, report, report.whole, settings)
   const contradictions = await namedItems(context, id, report.takeContradictions().slice(0, MOST_NAMED))
   let result: ResultRecord = {
     payout_run_id: id,
@@ -214,15 +214,30 @@ function refuseReplaced(content: string): void {
  */
 async function addOpen(
   { database }: Context,
-  runId: number,
+  run: RunRow,
   { reported, underWay }: Report,
-  whole: ReportedOutcome,
+  { amount, ...whole }: ReportedOutcome,
+  settings: Settings,
 ): Promise<void> {
   const statuses: readonly ItemStatus[] = whole.outcome === 'paid' ? ['reserved'] : ['reserved', 'unknown']
-  for await (const items of itemPages(database.reader, runId, statuses)) {
-    for (const { affiliate_id: id } of items)
-      if (!reported.has(id) && !underWay.has(id)) reported.set(id, whole)
+  let sum = 0n
+  for await (const items of itemPages(database.reader, run.id, statuses)) {
+    for (const { affiliate_id: id, amount: units } of items) {
+      if (reported.has(id) || underWay.has(id)) continue
+      reported.set(id, whole)
+      sum += BigInt(units)
+    }
   }
+  if (amount && sum > 0n) refuseOtherSum(amount, [sum, BigInt(run.amount)], settings)
+}
+
+/** @throws Failure invalid_argument when a line about all others has an amount that is neither theirs nor that of the run */
+function refuseOtherSum(amount: ReportedAmount, sums: readonly [bigint, bigint], settings: Settings): void {
+  if (sums.some(sum => isAmount(amount, sum, settings))) return
+  const [others, all] = sums.map(sum => amountText(sum, settings))
+  throw unreadable(
+    `says ${wordsOf(amount, settings)} of all payments that no other line names, which come to ${others}, and the whole run to ${all}: leave this amount out, or name each payment.`,
+  )
 }
 
 /** An item, and the outcome that a file reports of it. */
@@ -251,7 +266,7 @@ function sort(
   let unchanged = 0
   for (const item of items) {
     const outcome = reported.get(item.affiliate_id)!
-    const reason = problemOf(item, outcome) ?? otherAmount(item, outcome, settings)
+    const reason = problemOf(item, outcome) ?? otherAmount(item.amount, outcome.amount, settings)
     if (reason !== undefined) {
       conflicts.push({ reference: item.reference, reason, item })
       continue
@@ -261,21 +276,6 @@ function sort(
     else newOutcomes.set(item.id, outcome)
   }
   return { fresh: newOutcomes, unchanged, lines, conflicts }
-}
-
-/** Says of which other amount a file speaks: that is another payment, or a mistake. */
-function otherAmount(
-  { amount: units }: Item,
-  { amount }: ReportedOutcome,
-  settings: Settings,
-): string | undefined {
-  if (amount === undefined) return undefined
-  const { decimals, currency } = settings
-  const isSame =
-    compared(parseFraction(amount.value)!, fraction(BigInt(units), 10n ** BigInt(decimals))) === 0 &&
-    (amount.currency === '' || amount.currency === currency)
-  if (isSame) return undefined
-  return `is of ${amount.value} ${amount.currency || currency} in this file, and of ${amountText(units, settings)} in the run: record by hand what became of it.`
 }
 
 async function recordSome(

@@ -2,6 +2,7 @@
 import type { Outcome, ReportedOutcome } from './outcome.ts'
 import { referenceOf } from './proposal.ts'
 import { canonical, fileReferenceOf, parseFileReference, parseReference, runIdIn } from './references.ts'
+import { bothAmounts } from './results/amount.ts'
 import { unreadable } from './results/csv.ts'
 import { type Answered, type Entries, type Entry, noteOf } from './results/entry.ts'
 import type { RunRow } from './run.ts'
@@ -78,7 +79,7 @@ export class Report {
       this.ignored += 1
       if (parsed) this.#bound(this.underWay.add(parsed.affiliateId))
     } else if (parsed) this.#report(parsed.affiliateId, { outcome, note, amount })
-    else this.whole = { outcome, note }
+    else this.whole = { outcome, note, amount }
   }
 
   #report(affiliateId: number, { outcome, note, amount }: ReportedOutcome): void {
@@ -88,14 +89,15 @@ export class Report {
       const reason = `is both ${before!.outcome} and ${outcome} in this file: record by hand which of them is true.`
       this.#contradictory.set(affiliateId, reason)
     }
-    if (before?.amount && amount && before.amount.value !== amount.value) {
-      const reason = `is of ${before.amount.value} and of ${amount.value} in this file: record by hand what became of it.`
+    const bothAre = before?.amount && amount ? bothAmounts(before.amount, amount) : (amount ?? before?.amount)
+    if (before?.amount && bothAre === undefined) {
+      const reason = `is of ${before.amount.text} and of ${amount!.text} in this file: record by hand what became of it.`
       this.#contradictory.set(affiliateId, reason)
     }
     this.reported.set(affiliateId, {
       outcome: both ?? outcome,
       note: note || (before?.note ?? ''),
-      amount: amount ?? before?.amount,
+      amount: bothAre ?? amount,
     })
     this.#bound(this.reported)
   }

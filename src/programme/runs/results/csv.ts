@@ -1,7 +1,8 @@
 /** Reads outcomes from a table: one line of names, then one line for each payment. */
 import { invalidArguments } from '../../../base/errors.ts'
 import { type Outcome, outcomes } from '../outcome.ts'
-import { amountIn, type Entries, type Entry, noteOf } from './entry.ts'
+import { amountIn } from './amount.ts'
+import { type Entries, type Entry, noteOf } from './entry.ts'
 
 const REFERENCES = ['reference', 'end_to_end_id', 'unique_id']
 const NOTES = ['note', 'reason', 'message']
@@ -58,7 +59,10 @@ export function* readTable(
   const [reference, status, note] = [place(references), place(statuses), place(notes)]
   const [amount, currency] = [place(amounts), place(currencies)]
   if (reference < 0 || status < 0) {
-    throw unreadable(`must begin with a line of names, among them ${required}.`)
+    const names = noteOf(head.join(', ')).slice(0, 100) || 'none'
+    throw unreadable(
+      `must begin with a line of names, among them ${required}, with commas, semicolons or tabs between them; it has ${names}.`,
+    )
   }
   for (const { cells, line } of rows) {
     if (cells.every(cell => cell.trim() === '')) {

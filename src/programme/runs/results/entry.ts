@@ -27,19 +27,3 @@ export function noteOf(text: string): string {
     .slice(0, MOST_NOTE)
     .toWellFormed()
 }
-
-const GROUPED = /^(\d+|\d{1,3}(?:[.,' \u00A0\u2019]\d{3})+)(?:[.,](\d{1,2}))?$/
-
-/**
- * The amount that a file names, for an entry: none where there is none or nothing, or where nobody can tell whether its
- * separator stands before decimals.
- */
-export function amountIn(text: string, currency = ''): Pick<Entry, 'amount'> {
-  const unsigned = text.trim().replace(/^[-+]\s*/, '')
-  const [, whole, decimals = ''] = GROUPED.exec(unsigned) ?? []
-  if (whole === undefined || (decimals === '' && /\D/.test(whole)) || !/[1-9]/.test(unsigned)) return {}
-  const digits = whole.replace(/\D/g, '').replace(/^0+(?=\d)/, '')
-  const value = decimals === '' ? digits : `${digits}.${decimals}`
-  const code = currency.trim().toUpperCase()
-  return { amount: { value, currency: /^[A-Z]{3}$/.test(code) ? code : '' } }
-}

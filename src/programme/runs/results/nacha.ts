@@ -2,8 +2,9 @@
  * Reads an ACH file of returns: entries (6) with the addendum (799) that says why each came back, after the record
  * formats of the Nacha Operating Rules. Notifications of change (798) say nothing of the money.
  */
+import { exactAmountIn } from './amount.ts'
 import { unreadable } from './csv.ts'
-import { amountIn, type Entry, noteOf } from './entry.ts'
+import { type Entry, noteOf } from './entry.ts'
 
 const WIDTH = 94
 
@@ -18,7 +19,7 @@ export function* readNacha(content: string): Generator<Entry | undefined> {
     entry = record.startsWith('6')
       ? {
           reference: record.slice(39, 54).trim(),
-          ...amountIn(`${record.slice(29, 37)}.${record.slice(37, 39)}`, 'USD'),
+          ...exactAmountIn(`${record.slice(29, 37)}.${record.slice(37, 39)}`, 'USD'),
         }
       : undefined
     isWhole ||= record.startsWith('9')

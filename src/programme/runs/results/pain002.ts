@@ -5,9 +5,10 @@
 
 import { byName } from '../../../base/by-name.ts'
 import type { Outcome } from '../outcome.ts'
+import { exactAmountIn } from './amount.ts'
 import { unreadable } from './csv.ts'
-import { type Answered, amountIn, type Entry, noteOf } from './entry.ts'
-import { readXml } from './xml.ts'
+import { type Answered, type Entry, noteOf } from './entry.ts'
+import { attributeOf, readXml } from './xml.ts'
 
 const final: Readonly<Record<string, Outcome>> = {
   ACSC: 'paid',
@@ -38,12 +39,15 @@ const levels: Readonly<Record<string, { reference: string; status: string }>> = 
   OrgnlGrpInfAndSts: { reference: MESSAGE, status: 'GrpSts' },
 }
 const MOST_JOINED = 1000
+const AMOUNT = 'InstdAmt'
+/** The attribute of an amount. */
+const CURRENCY = 'Ccy'
 const READ = [
   ...Object.values(levels).flatMap(level => Object.values(level)),
   'Cd',
   'Prtry',
   'AddtlInf',
-  'InstdAmt',
+  AMOUNT,
 ]
 
 /** @throws Failure invalid_argument */
@@ -55,11 +59,12 @@ export function* readPain002(content: string): Generator<Entry | Answered | unde
       yield undefined
       continue
     }
-    const { name, text, path } = element
+    const { name, text, path, attributes } = element
     isReport ||= name === 'CstmrPmtStsRpt'
     const within = path.findLast(one => Object.hasOwn(levels, one))
     const elements = within === undefined ? {} : read[within]!
     if (text !== undefined && READ.includes(name)) elements[name] = joined(elements[name], text)
+    if (name === AMOUNT) elements[CURRENCY] = joined(elements[CURRENCY], attributeOf(attributes, CURRENCY))
     yield said(element, elements, within)
     if (name === within) read[name] = {}
   }
@@ -92,6 +97,6 @@ function entryOf(elements: Elements, name: string): Entry | undefined {
     reference: elements[level.reference] ?? '',
     outcome,
     note,
-    ...amountIn(elements.InstdAmt ?? ''),
+    ...exactAmountIn(elements[AMOUNT] ?? '', elements[CURRENCY] ?? ''),
   }
 }

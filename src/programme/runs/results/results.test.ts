@@ -82,11 +82,14 @@ describe('what comes back from banks and PayPal', () => {
     )
     wrong(readPaypal, `${head}\n1,a,R1A1,Odd`, /line 2: the status odd/)
     wrong(readPaypal, 'a,b\n1,2', /Unique ID/)
+    wrong(readCsv, 'Referenz;Status\nR1A1;paid', /reference and status, with commas, semicolons or tabs/)
+    wrong(readCsv, 'Referenz;Status\nR1A1;paid', /it has referenz, status/)
   })
 
   test('ACH returns: the reason, and no more than the file says', () => {
     const line = (text: string) => text.padEnd(94)
     const entry = line(`626${'0'.repeat(36)}${'R4A7'.padEnd(15)}`)
+    const amount = { text: '00000000.00', values: ['0'], currencies: ['USD'] }
     const file = [
       line('101'),
       line('5200'),
@@ -98,47 +101,12 @@ describe('what comes back from banks and PayPal', () => {
       line('9'),
     ]
     assert.deepEqual(entriesOf(readNacha(file.join('\n'))), [
-      { reference: 'R4A7', outcome: 'returned', note: 'R01' },
-      { reference: 'R4A7', outcome: undefined, note: '' },
+      { reference: 'R4A7', outcome: 'returned', note: 'R01', amount },
+      { reference: 'R4A7', outcome: undefined, note: '', amount },
     ])
     wrong(readNacha, file.slice(0, 5).join('\n'), /cut off/)
     wrong(readNacha, `${line('101')}\n6 short`, /line 2 must have 94/)
     wrong(readNacha, 'reference,status', /ACH file/)
-  })
-
-  test('amounts: without signs and separators of thousands; none where nobody can tell', () => {
-    const amounts = (rows: readonly (readonly string[])[]) =>
-      entriesOf(
-        readPaypal(
-          ['Unique ID;Status;Gross;Currency', ...rows.map(row => `R1A1;Completed;${row.join(';')}`)].join(
-            '\n',
-          ),
-        ),
-      ).map(({ amount }) => amount && `${amount.value} ${amount.currency}`)
-    assert.deepEqual(
-      amounts([
-        ['873.36', 'usd'],
-        ['-1,234.56', 'USD'],
-        ["1'234.5", ''],
-        ['1.234.567,89', 'EUR'],
-        ['12', 'JPY'],
-        ['1,234', 'USD'],
-        ['0.00', 'USD'],
-        ['', 'USD'],
-        ['twelve', 'USD'],
-      ]),
-      [
-        '873.36 USD',
-        '1234.56 USD',
-        '1234.5 ',
-        '1234567.89 EUR',
-        '12 JPY',
-        undefined,
-        undefined,
-        undefined,
-        undefined,
-      ],
-    )
   })
 
   test('what is too long is refused before it is read, and names of JavaScript mean nothing', () => {

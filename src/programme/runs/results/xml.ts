@@ -12,6 +12,8 @@ interface Element {
   readonly text: string | undefined
   /** The names of the enclosing elements, and its own. */
   readonly path: readonly string[]
+  /** As they are written; '' when it contains elements. */
+  readonly attributes: string
 }
 
 const MOST_DEPTH = 64
@@ -69,6 +71,7 @@ class Reader {
   readonly #path: string[] = []
   #text = ''
   #isLeaf = false
+  #attributes = ''
   #any = false
 
   get isWhole(): boolean {
@@ -83,27 +86,40 @@ class Reader {
       return undefined
     }
     const name = qualified.slice(qualified.indexOf(':') + 1)
-    const element = this.#tag(name, close === '/', rest.endsWith('/'))
+    const element = this.#tag(name, close === '/', rest)
     this.#text = ''
     this.#any = true
     return element
   }
 
-  #tag(name: string, closes: boolean, isEmpty: boolean): Element | undefined {
+  #tag(name: string, closes: boolean, rest: string): Element | undefined {
     const path = this.#path
+    const isEmpty = rest.endsWith('/')
     if (closes) {
       if (path.at(-1) !== name) throw unreadable(BROKEN)
-      const element = { name, text: this.#isLeaf ? this.#text.trim() : undefined, path: [...path] }
+      const [text, attributes] = this.#isLeaf ? [this.#text.trim(), this.#attributes] : [undefined, '']
+      const element = { name, text, path: [...path], attributes }
       path.pop()
       this.#isLeaf = false
       return element
     }
     if (path.length >= MOST_DEPTH) throw unreadable('has too many elements within one another.')
     this.#isLeaf = !isEmpty
-    if (isEmpty) return { name, text: '', path: [...path, name] }
+    if (isEmpty) return { name, text: '', path: [...path, name], attributes: rest }
+    this.#attributes = rest
     path.push(name)
     return undefined
   }
+}
+
+const ATTRIBUTE = /\s([\w.:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g
+
+/** @param attributes of an element @returns '' when it does not have the attribute */
+export function attributeOf(attributes: string, name: string): string {
+  for (const [, found, double, single] of attributes.matchAll(ATTRIBUTE)) {
+    if (found === name) return withoutEntities(double ?? single ?? '')
+  }
+  return ''
 }
 
 function withoutEntities(text: string): string {
