@@ -29,7 +29,22 @@ function formatNamed(run: RunRow, name: string): Format {
   return format
 }
 
-const partsOf = ({ most }: Format, payees: number) => (most === undefined ? 1 : Math.ceil(payees / most))
+type Size = Pick<RunRow, 'payees' | 'amount'>
+
+/**
+ * The most payees of a file. Where the run comes to more than one file may, each has so few that the largest payments fit: so
+ * parts follow from the run alone, and are the same on every download.
+ */
+function mostPayees({ most, mostSum, mostAmount }: Format, { amount }: Size): number | undefined {
+  if (mostSum === undefined || mostAmount === undefined || BigInt(amount) <= mostSum) return most
+  return Number(mostSum / mostAmount)
+}
+
+/** At least one. */
+function partsOf(format: Format, run: Size): number {
+  const most = mostPayees(format, run)
+  return most === undefined ? 1 : Math.max(1, Math.ceil(run.payees / most))
+}
 
 /** A file of a run, the same on every download. */
 interface RunFile {
@@ -52,8 +67,7 @@ export async function file(
   const { payout_run_id: id, part = 1, columns = [] } = args
   const run = await runOf(context, id)
   const kind = formatNamed(run, format)
-  if (part > Math.max(1, partsOf(kind, run.payees)))
-    throw conflict(`The run has no part ${part} of this file.`)
+  if (part > partsOf(kind, run)) throw conflict(`The run has no part ${part} of this file.`)
   await refuseChanged(context, run)
   const frame = await frameOf(context, run, part, columns, () => linesOf(context, run, kind, part))
   if (frame.count === 0) {
@@ -71,7 +85,7 @@ export async function file(
   const erasedAt = await missingPlaces(context.database.replica, id, SENT)
   const lines = () => whole(linesOf(context, run, kind, part), frame.count)
   return {
-    name: `payout-run-${id}-${kind.name}${partsOf(kind, run.payees) > 1 ? `-${part}` : ''}.${kind.extension}`,
+    name: `payout-run-${id}-${kind.name}${partsOf(kind, run) > 1 ? `-${part}` : ''}.${kind.extension}`,
     contentType: kind.contentType,
     erased: payeesOf(kind, run, part, erasedAt).erased,
     text: kind.write(frame, lines),
@@ -142,9 +156,10 @@ async function* whole(
 async function* linesOf(
   { database }: Context,
   run: Run,
-  { most = Number.POSITIVE_INFINITY }: Format,
+  format: Format,
   part: number,
 ): AsyncGenerator<readonly Line[]> {
+  const most = mostPayees(format, run) ?? Number.POSITIVE_INFINITY
   const { reader } = database.background()
   let skipped = 0
   for await (const items of itemPages(reader, run.id, SENT)) {
@@ -171,7 +186,9 @@ async function withAccounts(db: Db, items: readonly Item[]): Promise<Line[]> {
 }
 
 /** How many payees a file has, and how many it lacks. @param erased their places in the run */
-function payeesOf({ most }: Format, { payees }: RunRow, part: number, erased: readonly number[]) {
+function payeesOf(format: Format, run: Size, part: number, erased: readonly number[]) {
+  const { payees } = run
+  const most = mostPayees(format, run)
   const [first, end] = most === undefined ? [0, payees] : [(part - 1) * most, Math.min(part * most, payees)]
   const missing = erased.filter(place => place >= first && place < end).length
   return { payees: end - first - missing, erased: missing }
@@ -183,7 +200,7 @@ export async function listFiles(context: Context, id: number) {
   const knownFiles = await files.filesOf(context.database.replica, id)
   const erased = await missingPlaces(context.database.replica, id, SENT)
   return formatsOf(run.method).flatMap(format => {
-    const parts = Math.max(1, partsOf(format, run.payees))
+    const parts = partsOf(format, run)
     return Array.from({ length: parts }, (_, index) => {
       const part = index + 1
       const file = knownFiles.find(file => file.format === format.name && file.part === part)
@@ -212,8 +229,7 @@ export async function handOver(
     const settings = await context.settings.hold(tx)
     const before = existing(payoutRun, await store.runs.hold(tx, id))
     const kind = formatNamed(before, format)
-    if (part > Math.max(1, partsOf(kind, before.payees)))
-      throw conflict(`The run has no part ${part} of this file.`)
+    if (part > partsOf(kind, before)) throw conflict(`The run has no part ${part} of this file.`)
     await files.markHandedOver(tx, { run_id: id, format, part }, context.actor.userId, now())
     const isFirst = before.status === 'approved'
     const after = await store.runs.update(tx, before, {

@@ -47,6 +47,8 @@ export interface Format {
   readonly mostReference?: number
   /** The largest payment, in minor units. */
   readonly mostAmount?: bigint
+  /** What the payments of a file may come to, in minor units, where that has a limit as well. */
+  readonly mostSum?: bigint
   /** What is wrong with the payer's details, as sentences that name settings. */
   problemsOfPayer?(payer: Payer): string[]
   /** Why payees cannot read a note beside the payment. */

@@ -16,8 +16,16 @@ const MOST_NOTE = 80
 const MOST_BANK = 23
 
 const padEnd = (text: string, width: number) => text.slice(0, width).padEnd(width)
-const padNumber = (value: number | bigint | string, width: number) =>
-  String(value).padStart(width, '0').slice(-width)
+
+/** Without its first digits a number would be another one. */
+function padNumber(value: number | bigint, width: number): string {
+  const text = String(value).padStart(width, '0')
+  if (text.length > width) throw new Error(`${text} has no room in ${width} digits of an ACH file.`)
+  return text
+}
+
+/** Of an entry hash there are the last ten digits. */
+const HASHES = 10_000_000_000n
 
 function record(...fields: string[]): string {
   const text = fields.join('')
@@ -45,9 +53,11 @@ const none = (): Totals => ({ records: 0, batches: 0, entries: 0, hash: 0n, cred
 const MODIFIERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 
 /** Tells the files of one day apart. */
-const modifierOf = (run: Frame['run']) => (isDrawn(run) ? MODIFIERS[run.id % MODIFIERS.length]! : 'A')
+const modifierOf = ({ run, part }: Frame) =>
+  isDrawn(run) ? MODIFIERS[(run.id + part - 1) % MODIFIERS.length]! : 'A'
 
-function fileHeader({ payer, at, run }: Frame): string {
+function fileHeader(frame: Frame): string {
+  const { payer, at, run } = frame
   const { day, time } = clock(at)
   return record(
     '101',
@@ -55,7 +65,7 @@ function fileHeader({ payer, at, run }: Frame): string {
     padEnd(payer.companyId, 10),
     day,
     time,
-    modifierOf(run),
+    modifierOf(frame),
     '094',
     '10',
     '1',
@@ -107,7 +117,7 @@ function batchControl({ payer }: Frame, { entries, hash, credits }: Totals, numb
     '8',
     '220',
     padNumber(entries, 6),
-    padNumber(hash, 10),
+    padNumber(hash % HASHES, 10),
     padNumber(0, 12),
     padNumber(credits, 12),
     padEnd(payer.companyId, 10),
@@ -157,6 +167,8 @@ export const nacha: Format = {
   most: 400_000,
   mostReference: MOST_REFERENCE,
   mostAmount: 9_999_999_999n,
+  // The total has twelve digits.
+  mostSum: 999_999_999_999n,
   problemsOfPayer: ({ name, routing, companyId, bank }) => [
     ...(name === '' ? ['Name (payer_name) is empty.'] : []),
     ...[problemInAch(name, 'Name (payer_name)', MOST_ACH_PAYER) ?? []].flat(),
@@ -179,7 +191,7 @@ export const nacha: Format = {
       padNumber(file.batches, 6),
       padNumber(blocks, 6),
       padNumber(file.entries, 8),
-      padNumber(file.hash, 10),
+      padNumber(file.hash % HASHES, 10),
       padNumber(0, 12),
       padNumber(file.credits, 12),
       padEnd('', 39),
