@@ -51,6 +51,13 @@ export function unitsOfSum(text: string): bigint {
   return BigInt(parts!) * BigInt(PART) + BigInt(rest!)
 }
 
+/** A sum for a column of integers: as engines give it, so text where a number would not hold it. */
+export function storedSum(units: bigint): number {
+  const number = Number(units)
+  // Cast: columns of sums are declared as numbers, and what reads them knows of the text.
+  return Number.isSafeInteger(number) ? number : (String(units) as unknown as number)
+}
+
 /** Whether a sum is anything but 0, for HAVING. No part of it is larger than an engine's integers. */
 export function isNotZero(amount: RawBuilder<unknown>): RawBuilder<boolean> {
   const part = sql.lit(PART)

@@ -1,6 +1,7 @@
 /** Prepares a run: lists every affiliate with a balance, and decides why each is in or out. Reserves nothing. */
 import { now } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
+import { storedSum } from '../../storage/sums.ts'
 import { digestWith } from './digest.ts'
 import { propose } from './facts.ts'
 import type { Proposal } from './proposal.ts'
@@ -43,7 +44,7 @@ export async function prepareSome(context: RequestContext, run: Run): Promise<bo
       digest,
       hash: isLast ? digest : '',
       payees: before.payees + included.length,
-      amount: before.amount + sumOf(included),
+      amount: storedSum(BigInt(before.amount) + sumOf(included)),
       excluded: before.excluded + proposals.length - included.length,
       updated_at: now(),
     })
@@ -65,7 +66,8 @@ export function isReady({ status, hash }: Pick<Run, 'status' | 'hash'>): boolean
   return status !== 'draft' || hash !== ''
 }
 
-const sumOf = (proposals: readonly Proposal[]) => proposals.reduce((sum, { amount }) => sum + amount, 0)
+const sumOf = (proposals: readonly Proposal[]) =>
+  proposals.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
 
 /** What the log says of a preparation; what was asked for is logged before it. */
 const cameTo = (logged: object) =>

@@ -4,6 +4,7 @@
  */
 import { amountText, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
+import { storedSum } from '../../storage/sums.ts'
 import { itemDigest } from './digest.ts'
 import { formatOf } from './formats/formats.ts'
 import type { Item, Reason } from './item.ts'
@@ -71,19 +72,12 @@ export function proposalOf(run: Terms, facts: Facts, settings: Settings): Propos
     status: out ? 'excluded' : 'included',
     reason: out?.reason ?? '',
     note: out?.note ?? warningOf(paidBeside, settings),
-    amount: withinNumbers(owed.amount),
+    amount: storedSum(owed.amount),
     referrals: owed.count,
     reference: referenceOf(run, affiliateId),
     ...paid,
     digest: itemDigest([owed.digest, String(paidBeside)], paid),
   }
-}
-
-/** Larger amounts are in no file, and only shown. */
-function withinNumbers(amount: bigint): number {
-  const most = BigInt(Number.MAX_SAFE_INTEGER)
-  if (amount > most) return Number.MAX_SAFE_INTEGER
-  return amount < -most ? -Number.MAX_SAFE_INTEGER : Number(amount)
 }
 
 /** Whoever records a payment by hand, and names no referrals, leaves owed what they may have meant to pay. */
