@@ -1,6 +1,9 @@
 /** Account and bank numbers, as far as they can be checked offline. */
 import { isValidBIC, ValidationErrorsIBAN, validateIBAN } from 'ibantools'
 
+/** An IBAN or a BIC as it is stored: people write either in groups, and in small letters. */
+export const compactCode = (text: string): string => text.replaceAll(' ', '').toUpperCase()
+
 /** BIC (ISO 9362): bank, country, location and optional branch. */
 export function isBic(text: string): boolean {
   return isValidBIC(text)

@@ -1,7 +1,7 @@
 /** Payout settings: the payer, and the approval of payout runs. */
 import { Type } from 'typebox'
 import { MOST_ACH_PAYER, MOST_SEPA_NAME, problemInAch, problemInSepa } from '../base/bank-texts.ts'
-import { ibanProblem, isBic, isRouting } from '../base/banks.ts'
+import { compactCode, ibanProblem, isBic, isRouting } from '../base/banks.ts'
 import type { Problems } from '../base/errors.ts'
 import { choice, line } from '../base/schemas.ts'
 import type { PayoutSettings, Settings } from '../base/settings.ts'
@@ -53,15 +53,13 @@ interface Changes {
   readonly payer_company_id?: string
 }
 
-const compact = (text: string) => text.replaceAll(' ', '').toUpperCase()
-
 export function payoutProblems(changes: Changes, before: Settings): Problems {
   const { payer_iban: iban, payer_bic: bic, payer_routing: routing, payer_company_id: company } = changes
-  const wrongIban = iban ? ibanProblem(compact(iban)) : undefined
+  const wrongIban = iban ? ibanProblem(compactCode(iban)) : undefined
   return {
     ...problemsOfTexts(changes, before),
     ...(wrongIban && { payer_iban: wrongIban }),
-    ...(bic && !isBic(compact(bic)) && { payer_bic: 'must be a BIC of 8 or 11 characters, or empty.' }),
+    ...(bic && !isBic(compactCode(bic)) && { payer_bic: 'must be a BIC of 8 or 11 characters, or empty.' }),
     ...(routing &&
       !isRouting(routing) && { payer_routing: 'must be a routing number of 9 digits, or empty.' }),
     ...(company &&
@@ -99,7 +97,7 @@ export function storedPayouts(changes: Changes): [string, string][] {
     .filter(([name, value]) => payoutNames.includes(name) && value !== undefined)
     .map(([name, value]) => [
       name,
-      name === 'payer_iban' || name === 'payer_bic' ? compact(value) : String(value),
+      name === 'payer_iban' || name === 'payer_bic' ? compactCode(value) : String(value),
     ])
 }
 

@@ -8,3 +8,15 @@ export function* chunksOf<T>(rows: readonly T[]): Generator<T[]> {
     for (; at + size <= rows.length; at += size) yield rows.slice(at, at + size)
   }
 }
+
+/** Bounds the values of a statement that names rows, and the number of different statements. */
+const NAMED_PER_STATEMENT = 500
+
+/** Splits identifiers into those of one statement each. */
+export function inParts(ids: readonly number[]): number[][] {
+  const parts: number[][] = []
+  for (let start = 0; start < ids.length; start += NAMED_PER_STATEMENT) {
+    parts.push(ids.slice(start, start + NAMED_PER_STATEMENT))
+  }
+  return parts
+}

@@ -3,7 +3,7 @@
  * waiting period, so that a takeover of an account is noticed in time.
  */
 import { sealedFactors } from '../../accounts/second-factor/codes.ts'
-import { ibanProblem, isBic, isRouting } from '../../base/banks.ts'
+import { compactCode, ibanProblem, isBic, isRouting } from '../../base/banks.ts'
 import { Failure, invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
@@ -126,10 +126,10 @@ const isRequired = 'must be sent for this method.'
 const problemsOfMethod: Record<Method, (args: Partial<CreateArguments>) => Problems> = {
   paypal: ({ paypal_email }) => (paypal_email ? {} : { paypal_email: isRequired }),
   sepa: ({ iban, bic, holder }) => {
-    const wrong = iban ? ibanProblem(compact(iban)) : isRequired
+    const wrong = iban ? ibanProblem(compactCode(iban)) : isRequired
     return {
       ...(wrong && { iban: wrong }),
-      ...(bic && !isBic(compact(bic)) && { bic: 'must be a BIC of 8 or 11 characters.' }),
+      ...(bic && !isBic(compactCode(bic)) && { bic: 'must be a BIC of 8 or 11 characters.' }),
       ...(!holder && { holder: isRequired }),
     }
   },
@@ -142,14 +142,12 @@ const problemsOfMethod: Record<Method, (args: Partial<CreateArguments>) => Probl
   }),
 }
 
-const compact = (text: string) => text.replaceAll(' ', '').toUpperCase()
-
 function accountOf(args: CreateArguments): Account {
   switch (args.method) {
     case 'paypal':
       return { paypalEmail: args.paypal_email! }
     case 'sepa':
-      return { iban: compact(args.iban!), ...(args.bic && { bic: compact(args.bic) }) }
+      return { iban: compactCode(args.iban!), ...(args.bic && { bic: compactCode(args.bic) }) }
     case 'nacha':
       return {
         routingNumber: args.routing_number!,

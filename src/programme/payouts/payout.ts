@@ -16,7 +16,8 @@ import {
 import { type Generated, integer, neither, type RowsOf, type Table } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 
-const MOST_REFERRALS = 10_000
+/** The most referrals that one payout may name. */
+export const MOST_REFERRALS = 10_000
 const MAX_REFERENCE = 190
 const MAX_NOTE = 65_535
 

@@ -2,6 +2,7 @@
 import { type Insertable, sql } from 'kysely'
 import type { Criteria } from '../../records/filters.ts'
 import { storeOf } from '../../records/store.ts'
+import { inParts } from '../../storage/chunks.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { insertLater } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
@@ -13,9 +14,6 @@ import { saleTypes } from './types.ts'
 export const referrals = storeOf(referral)
 
 type NewReferral = Insertable<Tables['referrals']>
-
-/** Bounds the values of a statement, and the number of different statements. */
-const ROWS_PER_STATEMENT = 500
 
 const insertion = prepared((tx: Db, row: NewReferral) =>
   tx
@@ -142,14 +140,6 @@ export async function sumByStatus(db: Db, criteria: Criteria) {
     .where(referrals.matching(criteria))
     .groupBy('status')
     .execute()
-}
-
-function inParts(ids: readonly number[]): number[][] {
-  const parts: number[][] = []
-  for (let start = 0; start < ids.length; start += ROWS_PER_STATEMENT) {
-    parts.push(ids.slice(start, start + ROWS_PER_STATEMENT))
-  }
-  return parts
 }
 
 const orders = prepared((db: Db, { customerId, at }: { customerId: number; at: number }) =>

@@ -4,15 +4,12 @@ import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import type { Reason } from '../ledger/because.ts'
 import { postRun } from '../ledger/rules.ts'
-import { payout } from '../payouts/payout.ts'
+import { MOST_REFERRALS, payout } from '../payouts/payout.ts'
 import { payouts } from '../payouts/store.ts'
 import type { Item } from './item.ts'
 import type { Outcome } from './outcome.ts'
 import type { Run } from './run.ts'
 import { nameReserved, type Reserved } from './store.ts'
-
-/** The most referrals that one payout may name. */
-const MOST_REFERRALS = 10_000
 
 /** What became of the money, and why it is then posted. */
 type MoneyOutcome = keyof typeof reasons

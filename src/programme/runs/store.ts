@@ -1,6 +1,7 @@
 /** The queries of payout runs: what is owed, the items of a run, and their outcomes. */
 import { type Insertable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
+import { inParts } from '../../storage/chunks.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -24,9 +25,6 @@ export async function groupExists(db: Db, id: number): Promise<boolean> {
   const row = await db.selectFrom('groups').select('id').where('id', '=', id).executeTakeFirst()
   return row !== undefined
 }
-
-/** Bounds the values of one statement. */
-const ROWS_PER_STATEMENT = 500
 
 interface Candidates {
   readonly after: number
@@ -350,12 +348,4 @@ export async function unfinished(db: Db): Promise<number[]> {
         SELECT 1 FROM run_items WHERE run_id = payout_runs.id AND status IN ('reserved', 'included')))
     ORDER BY id`.execute(db)
   return rows.map(row => row.id)
-}
-
-function inParts(ids: readonly number[]): number[][] {
-  const parts: number[][] = []
-  for (let start = 0; start < ids.length; start += ROWS_PER_STATEMENT) {
-    parts.push(ids.slice(start, start + ROWS_PER_STATEMENT))
-  }
-  return parts
 }
