@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PassThrough, Writable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import type { Terminal } from '../src/cli/command.ts'
+import { run as runProgram } from '../src/process/program.ts'
 import { prepare } from '../src/programme/runs/rules.ts'
+import { payoutRun } from '../src/programme/runs/run.ts'
 import {
   assertFailure,
   operatorOf,
@@ -84,6 +89,14 @@ describe('affiliated runs', () => {
     assert.equal(encoded.code, 1)
     assert.match(encoded.stderr, /must be encoded as UTF-8/)
     await writeFile(results, text)
+    const other = join(folder.path, 'other.csv')
+    await writeFile(other, `reference,status,amount\n${references[0]},paid,99.00\n`)
+    for (const more of [[], ['--dry-run'], ['--json']]) {
+      const conflict = await run('result', id, other, ...more)
+      assert.deepEqual([conflict.code, conflict.stderr], [1, ''])
+      if (more[0] !== '--json') assert.match(conflict.stdout, /0 paid.*\nconflict: R\w+ is of 99.00 USD/)
+      else assert.equal(JSON.parse(conflict.stdout).conflicts.length, 1)
+    }
     const { recorded } = await done('result', id, results)
     assert.deepEqual(recorded, { paid: 1, failed: 1, returned: 0, unknown: 0 })
     assert.equal((await done('close', id)).status, 'closed')
@@ -98,6 +111,47 @@ describe('affiliated runs', () => {
     const { payout_run_id: next } = await done('prepare')
     const cancelled = await run('cancel', String(next))
     assert.match(cancelled.stdout, /^Run \d+ is cancelled: 1 payee, \$?7\.00/)
+  })
+
+  test('what is long is written no faster than it is read, and every run is listed', async () => {
+    const { payout_run_id: id, hash } = await done('prepare')
+    await done('approve', String(id), '--hash', hash)
+    for (const args of [
+      ['runs', 'file', String(id), 'csv'],
+      ['statement', '1', '--csv'],
+    ]) {
+      let pieces = 0
+      const stdout = new Writable({
+        highWaterMark: 1,
+        decodeStrings: false,
+        write(piece: string, _encoding, done) {
+          pieces += 1
+          setTimeout(
+            () => done(stdout.writableLength > piece.length ? new Error('more was written') : null),
+            100,
+          )
+        },
+      })
+      const terminal: Terminal = { stdin: process.stdin, stdout, stderr: new PassThrough(), exitCode: 0 }
+      await runProgram([...args, '--database', service.databaseUrl], terminal)
+      assert.deepEqual([terminal.exitCode, stdout.errored, stdout.writableLength], [0, null, 0])
+      assert.ok(pieces > 1, args.join(' '))
+    }
+    const columns = sql.join(
+      Object.keys(payoutRun.table.columns)
+        .filter(name => name !== 'id')
+        .map(name => sql.ref(name)),
+    )
+    await done('cancel', String(id), '--not-handed-over')
+    await service.database.transaction(tx =>
+      sql`
+        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1001)
+        INSERT INTO payout_runs (${columns}) SELECT ${columns} FROM payout_runs, numbers WHERE id = ${id}`.execute(
+        tx,
+      ),
+    )
+    const { runs } = await done('list')
+    assert.deepEqual([runs.length > 1001, runs.at(-1).payout_run_id], [true, 1])
   })
 
   test('with two persons, neither who prepared nor the command line approves; somebody else does', async () => {

@@ -92,8 +92,7 @@ async function showStatement(
     const settings = await context.settings.current()
     const statement = await statementOf(context, affiliateId, options)
     if (options.csv && !options.json) {
-      for await (const text of csvOf(statement, settings)) options.terminal.stdout.write(text)
-      return
+      return pipeline(csvOf(statement, settings), options.terminal.stdout, { end: false })
     }
     const lines: Line[] = []
     let closing = statement.opening

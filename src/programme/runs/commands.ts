@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
 import { Argument, type Command, Option } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { amountText, decimalText } from '../../base/money.ts'
@@ -91,8 +92,13 @@ async function printRun(options: CommonOptions, context: RequestContext, run: Ru
 async function list(options: CommonOptions): Promise<void> {
   await onDatabase(options, async context => {
     const settings = await context.settings.current()
-    const page = { order: rules.reading.orders.id!, descending: true, offset: 0, limit: 1000 }
-    const found = await rules.reading.page(context, {}, page)
+    const all = {
+      order: rules.reading.orders.id!,
+      descending: true,
+      offset: 0,
+      limit: Number.MAX_SAFE_INTEGER,
+    }
+    const found = await rules.reading.page(context, {}, all)
     const rows = found.map(run =>
       [
         run.id,
@@ -236,7 +242,7 @@ async function file(run: number, format: string, options: FileOptions, self: Com
       return print(options, { path: output, name, erased }, [`Wrote ${output}.`, ...missing(erased)])
     }
     const { text, erased } = await rules.file(context, format, args)
-    for await (const piece of text) options.terminal.stdout.write(piece)
+    await pipeline(text, options.terminal.stdout, { end: false })
     for (const line of missing(erased)) options.terminal.stderr.write(`${line}\n`)
   })
 }
@@ -268,6 +274,8 @@ async function result(
       ...conflicts.map(({ reference, reason }) => `conflict: ${reference} ${reason}`),
       ...unknown.map(reference => `not in this run: ${reference}`),
     ])
+    // Scripts read no sentences.
+    if (conflicts.length > 0) options.terminal.exitCode = 1
   })
 }
 
