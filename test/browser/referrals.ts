@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { column, downloaded } from './affiliates.ts'
+import { goTo } from './pages.ts'
 import { eventually, idle, type World } from './world.ts'
 
 export function referralScenarios(world: () => World): void {
@@ -242,6 +243,40 @@ export function referralScenarios(world: () => World): void {
         await page.getByText('$9,999.00').first().waitFor()
         await idle(approve).click()
         await page.getByText(`Referral ${id} approved`).waitFor()
+      })
+    })
+
+    test('decided on what somebody else has decided meanwhile - nothing is done, and the question stays with what was typed', async () => {
+      const affiliate = await newAffiliate('decidedmeanwhile')
+      const args = { affiliate_id: affiliate.id, amount: 10, status: 'pending' }
+      const { id } = await world().make('/referrals', args)
+      const others = 'Nothing was done: someone else has changed the status meanwhile.'
+      await world().work(`/referrals/${id}/show`, async page => {
+        await page.getByRole('button', { name: 'Reject' }).click()
+        const question = page.getByRole('alertdialog')
+        const reason = question.getByLabel('Reason (optional)')
+        await reason.fill('Bought it himself')
+        await world().api('PATCH', `/referrals/${id}`, { status: 'paid' })
+        await question.getByRole('button', { name: 'Reject' }).click()
+        await question.getByText(others).waitFor()
+        await page.getByText('Paid', { exact: true }).first().waitFor()
+        assert.equal(await reason.inputValue(), 'Bought it himself')
+        assert.ok(await question.getByRole('button', { name: 'Reject' }).isDisabled())
+        await question.getByRole('button', { name: 'Cancel' }).click()
+        await question.waitFor({ state: 'detached' })
+        assert.equal(await page.getByRole('button', { name: 'Reject' }).count(), 0)
+        await page.locator('h1:focus').waitFor()
+        assert.equal((await world().read(`/referrals/${id}`)).status, 'paid')
+
+        // Nor does a button without a question say how to overwrite it.
+        const { id: other } = await world().make('/referrals', args)
+        await goTo(page, `/referrals/${other}/show`)
+        const approve = page.getByRole('button', { name: /^Approve/ })
+        await approve.waitFor()
+        await world().api('PATCH', `/referrals/${other}`, { status: 'rejected' })
+        await approve.click()
+        await page.getByText(others).waitFor()
+        assert.equal((await world().read(`/referrals/${other}`)).status, 'rejected')
       })
     })
 

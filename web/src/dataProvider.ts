@@ -79,28 +79,34 @@ const reportedStates = new WeakMap<object, object>()
 
 /**
  * Sends only the fields that differ from the record that the form started with.
- * @param seen other fields on which the change was decided
- * @throws HttpError when someone else has changed the same fields meanwhile, and saving again after that replaces them;
- * or when they have changed what it was decided on
+ * @param seen of a change that is decided at a button, not in a form: the fields on which it was decided
+ * @throws HttpError when someone else has changed the same fields meanwhile, and saving a form again after that replaces
+ * them; or when they have changed what it was decided on
  */
 async function edit(
   resource: string,
   id: unknown,
   data: Record<string, unknown>,
   before: Record<string, unknown>,
-  seen: readonly string[] = [],
+  seen?: readonly string[],
 ): Promise<Row> {
   const changedFields = changes(data, before)
   const { record: now, tag } = await oneWithTag<Row>(resource, id)
-  refuseUnseen(seen, now, before)
-  refuseContested(changedFields, now, before)
+  if (seen) refuseUnseen([...seen, ...Object.keys(changedFields)], changedFields, now, before)
+  else refuseContested(changedFields, now, before)
   const always = pagesOf(resource)?.always?.map(name => [name, data[name]]) ?? []
   const body = { ...Object.fromEntries(always), ...changedFields }
   return write(resource, 'update', `${resource}/${id}`, body, { ifMatch: tag })
 }
 
-function refuseUnseen(seen: readonly string[], now: Row, before: Record<string, unknown>): void {
-  const others = changes(now, before)
+/** What has become as it was wanted is no reason: the answer to the same press may have been lost. */
+function refuseUnseen(
+  seen: readonly string[],
+  wanted: Record<string, unknown>,
+  now: Row,
+  before: Record<string, unknown>,
+): void {
+  const others = changes(changes(now, before), wanted)
   const [name] = seen.filter(one => one in others)
   if (name === undefined) return
   const field = name.replace(/_id$/, '').replaceAll('_', ' ')

@@ -37,7 +37,7 @@ export interface Moving<R extends Movable> {
   readonly of: RecordPages
   readonly nameOf: (record: R) => string
   readonly moves: readonly Move<R['status']>[]
-  /** What somebody who decides has looked at: nothing is moved where it has changed since. */
+  /** What somebody who decides has looked at, beside the status: nothing is moved where it has changed since. */
   readonly seen: readonly (keyof R & string)[]
 }
 
@@ -131,10 +131,8 @@ export function Moves<R extends Movable>({ moving, record }: { moving: Moving<R>
   const may = useCan()(`${moving.of.resource}.edit`)
   if (!may) return null
   return moving.moves.map(move => {
-    if (!move.asks) return <UndoableMove key={move.action} move={move} moving={moving} record={record} />
-    return move.from.includes(record.status) ? (
-      <ConfirmedMoveOfOne key={move.action} move={move} moving={moving} record={record} />
-    ) : null
+    const Button = move.asks ? ConfirmedMoveOfOne : UndoableMove
+    return <Button key={move.action} move={move} moving={moving} record={record} />
   })
 }
 
@@ -151,7 +149,7 @@ function useMoveOne<R extends Movable>({ of, seen }: Moving<R>) {
   const notify = useNotify()
   return async (record: R, status: string, message: string, args: object = {}) => {
     const data = { ...record, ...args, status }
-    const change = { id: record.id, data, previousData: record, meta: { seen } }
+    const change = { id: record.id, data, previousData: record, meta: { seen: ['status', ...seen] } }
     await dataProvider.update(of.resource, change).finally(afterMove)
     notify(message, { type: 'success' })
   }
@@ -164,6 +162,7 @@ function ConfirmedMoveOfOne<R extends Movable>({ move, moving, record }: SingleM
     <ConfirmedMove
       move={move}
       subject={name}
+      offered={move.from.includes(record.status)}
       act={args => moveOne(record, move.status, `${name} ${move.done}`, args)}
     />
   )
@@ -236,11 +235,14 @@ function Effect({
 function ConfirmedMove({
   move,
   subject,
+  offered = true,
   act,
   children,
 }: {
   move: Move
   subject: string
+  /** Where somebody else was faster it is not any more: the question stays, with the refusal and what was typed. */
+  offered?: boolean
   /** @param args with the reason, if one was given */
   act: (args: object) => Promise<unknown>
   children?: ReactNode
@@ -254,15 +256,18 @@ function ConfirmedMove({
   }
   return (
     <>
-      <Button {...look(move)} onClick={() => setAsking(true)}>
-        {move.action}
-      </Button>
+      {offered && (
+        <Button {...look(move)} onClick={() => setAsking(true)}>
+          {move.action}
+        </Button>
+      )}
       <Confirm
         open={asking}
         title={`${move.action} ${subject}?`}
         action={move.action}
         danger={move.action === 'Reject'}
         asks={takes !== undefined}
+        ready={offered}
         onConfirm={() => act(takes && reason.trim() ? { [takes.argument]: reason.trim() } : {})}
         onClose={close}
       >
