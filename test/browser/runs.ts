@@ -226,6 +226,33 @@ export function runScenarios(world: () => World): void {
         }
       }))
 
+    test('cancelled as the draft that it was - is not, once somebody else has approved it; asked anew, it is', async () => {
+      const { id } = await world().make('/affiliates', {
+        create_user: true,
+        payment_email: 'cancelledlate@example.com',
+        status: 'active',
+      })
+      await world().make('/referrals', { affiliate_id: id, amount: 345_678, status: 'unpaid' })
+      const run = await world().make('/payout-runs', { minimum: 345_678 })
+      await world().work(`/payout-runs/${run.id}/show`, async page => {
+        await page.getByRole('button', { name: 'Cancel run' }).click()
+        const question = page.getByRole('alertdialog')
+        const confirm = question.getByRole('button', { name: 'Cancel run' })
+        const approval = await world().api('POST', `/payout-runs/${run.id}/approve`, { hash: run.hash })
+        assert.equal(approval.status, 200)
+        await confirm.click()
+        await question.getByText('The run is approved by now: look at it again').waitFor()
+        const isSure = question.getByLabel('No downloaded file has gone to a bank or to PayPal')
+        await isSure.waitFor()
+        assert.ok(await confirm.isDisabled())
+        assert.equal((await world().read(`/payout-runs/${run.id}`)).status, 'approved')
+        await isSure.check()
+        await confirm.click()
+        await page.getByText(`Payout run ${run.id} cancelled`).waitFor()
+      })
+      assert.equal((await world().read(`/payout-runs/${run.id}`)).status, 'cancelled')
+    })
+
     test('payment details are entered on the page of the affiliate, and only their end can be read', async () => {
       const { id } = await world().make('/affiliates', {
         create_user: true,

@@ -7,17 +7,15 @@ import { filesOf } from './file-store.ts'
 import { plain } from './proposal.ts'
 import { releaseItems } from './releasing.ts'
 import { payoutRun, type Run } from './run.ts'
+import type { CancelArguments } from './schema.ts'
 import * as store from './store.ts'
 
 const ITEMS_AT_ONCE = 50
 
-/**
- * @param args.not_handed_over the caller knows that no file of the run has gone to a bank
- * @throws Failure no_payout_run, run_conflict
- */
+/** @throws Failure no_payout_run, run_conflict */
 export async function beginCancelling(
   context: RequestContext,
-  { payout_run_id: id, not_handed_over }: { payout_run_id: number; not_handed_over?: boolean | undefined },
+  { payout_run_id: id, status, not_handed_over = false }: CancelArguments,
 ): Promise<Run> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
@@ -28,13 +26,16 @@ export async function beginCancelling(
         `A run that is ${before.status} cannot be cancelled: record the outcome of each payment instead.`,
       )
     }
+    if (status !== undefined && status !== before.status) {
+      throw conflict(`The run is ${before.status} by now: look at it again before it is cancelled.`)
+    }
     if (await store.hasOutcomes(tx, id)) {
       throw conflict('Payments of this run have outcomes: record the outcome of each payment instead.')
     }
     const files = await filesOf(tx, id)
-    if (files.length > 0 && not_handed_over !== true) {
+    if (files.length > 0 && !not_handed_over) {
       throw conflict(
-        'A file of this run was downloaded. Cancel it again with a confirmation (not_handed_over) when you know that no file has gone to a bank or to PayPal.',
+        'A file of this run was downloaded: say that none was handed over, if you know that none has gone to a bank or to PayPal.',
       )
     }
     const after = await store.runs.update(tx, before, {

@@ -18,7 +18,7 @@ import { isReady, prepareSome } from './preparing.ts'
 import { canonical, newRunReference, runIdIn } from './references.ts'
 import { isReferenceIn } from './report.ts'
 import { leftOutOf, payoutRun, type Run } from './run.ts'
-import type { editArguments, PrepareArguments } from './schema.ts'
+import type { CancelArguments, editArguments, PrepareArguments } from './schema.ts'
 import * as store from './store.ts'
 import { sumItems } from './sums-store.ts'
 
@@ -159,10 +159,7 @@ export async function approvedAsFar(context: RequestContext, id: number): Promis
 }
 
 /** @throws Failure no_payout_run, run_conflict */
-export async function cancel(
-  context: RequestContext,
-  args: { payout_run_id: number; not_handed_over?: boolean | undefined },
-): Promise<Run> {
+export async function cancel(context: RequestContext, args: CancelArguments): Promise<Run> {
   const run = await beginCancelling(context, args)
   await proceed(context, run.id)
   return current(context, run.id)

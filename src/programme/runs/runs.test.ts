@@ -114,7 +114,10 @@ describeService('a payout run from who is owed to who is paid', service => {
       [poor],
     )
     assertFailure(await service().post('/payout-runs', { group_id: 99_999 }), 400, 'rest_invalid_param')
-    assert.equal((await step(run.id, '/cancel')).body.status, 'cancelled')
+    assertFailure(await step(run.id, '/cancel', { status: 'gone' }), 400, 'rest_invalid_param')
+    assert.equal((await step(run.id, '/cancel', { status: 'draft' })).body.status, 'cancelled')
+    // Also when the answer was lost, and it is cancelled once more.
+    assert.equal((await step(run.id, '/cancel', { status: 'draft' })).body.status, 'cancelled')
     assert.equal((await items(run.id, '&status=included')).length, 0)
     await sound()
   })
@@ -164,6 +167,9 @@ describeService('a payout run from who is owed to who is paid', service => {
     )
     assert.equal((await service().get(`/payout-runs/${run.id}/files/csv`)).status, 200)
     assertFailure(await step(run.id, '/cancel'), 409, 'rest_payout_run_conflict')
+    const asDraft = await step(run.id, '/cancel', { status: 'draft', not_handed_over: true })
+    assertFailure(asDraft, 409, 'rest_payout_run_conflict')
+    assert.equal(asDraft.body.message, 'The run is approved by now: look at it again before it is cancelled.')
     assert.equal((await step(run.id, '/files/csv')).body.status, 'sent')
     assertFailure(await step(run.id, '/cancel', { not_handed_over: true }), 409, 'rest_payout_run_conflict')
     assertFailure(await step(run.id, '/close'), 409, 'rest_payout_run_conflict')

@@ -5,7 +5,7 @@ import { formats } from './formats/formats.ts'
 import { runItem } from './item.ts'
 import { outcomes, resultFormats } from './outcome.ts'
 import { payoutRun } from './run.ts'
-import { itemStatuses, MOST_NAMED, reasons } from './words.ts'
+import { itemStatuses, MOST_NAMED, reasons, runStatuses } from './words.ts'
 
 /** The largest file of results, in characters. */
 export const MOST_CONTENT = 33_554_432
@@ -35,10 +35,18 @@ export const approveArguments = Type.Object({
 
 export const cancelArguments = Type.Object({
   ...run,
+  status: Type.Optional(
+    choice(
+      runStatuses,
+      'The status of the run as it was shown: one that has another by now is not cancelled. Any when omitted.',
+    ),
+  ),
   not_handed_over: Type.Optional(
     Type.Boolean({ description: 'You know that no downloaded file has gone to a bank or to PayPal.' }),
   ),
 })
+
+export type CancelArguments = Static<typeof cancelArguments>
 
 const part = Type.Optional(
   Type.Integer({

@@ -140,6 +140,7 @@ function NewLike({ run }: { run: Run }) {
 }
 
 function Cancel({ run }: { run: Run }) {
+  const { status } = run
   const step = useStep(run)
   const [asking, setAsking] = useState(false)
   const [isSure, setSure] = useState(false)
@@ -153,12 +154,12 @@ function Cancel({ run }: { run: Run }) {
         title={`Cancel ${nameOf(run).toLowerCase()}?`}
         action="Cancel run"
         dismiss="Keep run"
-        ready={run.status === 'draft' || isSure}
-        onConfirm={() => step('/cancel', isSure ? { not_handed_over: true } : {}, `${nameOf(run)} cancelled`)}
+        ready={status === 'draft' || isSure}
+        onConfirm={() => step('/cancel', { status, not_handed_over: isSure }, `${nameOf(run)} cancelled`)}
         onClose={() => setAsking(false)}
       >
         <Typography>What it has reserved is owed as before, and the next run can pay it.</Typography>
-        {run.status !== 'draft' && (
+        {status !== 'draft' && (
           <FormControlLabel
             control={<Checkbox checked={isSure} onChange={(_, checked) => setSure(checked)} />}
             label="No downloaded file has gone to a bank or to PayPal"
