@@ -156,6 +156,43 @@ export function payoutScenarios(world: () => World): void {
       })
     })
 
+    test('edited - what an amount, referrals and a status change about what is owed is said before it is saved', async () => {
+      const { id: affiliate_id } = await newAffiliate('lessthanowed')
+      const { id } = await world().make('/referrals', { affiliate_id, amount: 6, status: 'unpaid' })
+      const payout = await world().make('/payouts', { affiliate_id, referrals: `${id}` })
+      await world().work(`/payouts/${payout.id}`, async page => {
+        const says = (text: string) => page.getByRole('status').getByText(text, { exact: true }).waitFor()
+        const amount = page.getByLabel('Amount')
+        const referrals = page.getByRole('textbox', { name: 'Referrals' })
+        await amount.fill('5')
+        await says(
+          'The amount is $1.00 less than the referrals that are named, which are all paid by it: no later payout pays the $1.00. Owed after it: $0.00.',
+        )
+        await referrals.fill('')
+        await says(
+          'No referral is named: $6.00 stays owed, and the next payout run pays it. Owed after it: $6.00.',
+        )
+        await referrals.fill(`${id}, 999999`)
+        await says(
+          'Referrals are named that are not known as unpaid ones of this affiliate: the amount is not compared with theirs. Owed after it: $0.00.',
+        )
+        await referrals.fill(`${id}`)
+        await amount.fill('6')
+        await page.getByText(/Owed after it/).waitFor({ state: 'detached' })
+        await page.getByLabel('Status').click()
+        await page.getByRole('option', { name: 'Failed' }).click()
+        await says('Owed after it: $6.00.')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(`Payout ${payout.id} saved`).waitFor()
+        assert.equal((await world().read(`/affiliates/${affiliate_id}/balances`)).unpaid, 6)
+        // Of one that has failed, they are among those that can be paid.
+        await goTo(page, `/payouts/${payout.id}`)
+        await page.getByLabel('Status').click()
+        await page.getByRole('option', { name: 'Paid' }).click()
+        await says('Owed after it: $0.00.')
+      })
+    })
+
     test('marked as paid in the list of failed ones - no row moves, the focus stays, and it can be undone', async () => {
       const affiliate = await newAffiliate('undone')
       const ids: number[] = []

@@ -65,7 +65,7 @@ export function Fields({ isNew = false }: { isNew?: boolean }) {
           helperText="Failed means that the money did not arrive."
         />
       </Row>
-      {isNew && <OwedAfterPayout />}
+      <OwedAfterPayout />
       <Row>
         <TextInput
           source="payout_method"

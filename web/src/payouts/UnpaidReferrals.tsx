@@ -12,6 +12,7 @@ import type { Referral } from '../referrals/referral.ts'
 import { day, plural, useMoney } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
 import { figures } from '../ui/table.tsx'
+import type { Payout } from './payout.ts'
 import { numbersIn, sumOf } from './sum.ts'
 
 /** Referrals listed at most: for more, use a payout run. */
@@ -52,6 +53,18 @@ const unpaidOf = (affiliateId: number) => ({
 /** The oldest unpaid referrals of an affiliate, up to the limit. */
 export const useUnpaid = (affiliateId: number) =>
   useGetList<Referral>('referrals', unpaidOf(affiliateId), { enabled: affiliateId > 0 })
+
+/** The referrals that a payout has paid, up to the limit. */
+export const usePaidBy = (payout: Payout | undefined) =>
+  useGetList<Referral>(
+    'referrals',
+    {
+      filter: { payout_id: payout?.id },
+      pagination: { page: 1, perPage: MOST },
+      sort: { field: 'date', order: 'ASC' },
+    },
+    { enabled: payout !== undefined },
+  )
 
 function OfAffiliate({ affiliateId, lastSum }: { affiliateId: number; lastSum: RefObject<string> }) {
   const money = useMoney()
