@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { column } from './affiliates.ts'
 import { goTo, settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
@@ -295,6 +296,7 @@ export function runScenarios(world: () => World): void {
           .pressSequentially('unaddressed', { delay: 60 })
         await page.getByRole('option', { name: /unaddressed/ }).click()
         await payees.getByText('1-1 of 1').waitFor()
+        assert.deepEqual(await column(page, 'Paid to'), ['–'])
         await payees.getByRole('link', { name: 'Enter them' }).click()
         await page.getByLabel('E-mail address at PayPal').fill('paid@example.com')
         assert.match(await page.getByRole('combobox', { name: 'Affiliate' }).inputValue(), /^unaddressed/)

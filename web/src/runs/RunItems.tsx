@@ -84,19 +84,12 @@ const columnsOf = (run: Run, money: Money): Column<Item>[] => [
     label: 'Affiliate',
     sort: 'affiliate_name',
     cell: ({ affiliate_id }) => <AffiliateName id={affiliate_id} link />,
-    minWidth: 96,
+    minWidth: 130,
   },
   {
     label: 'Paid to',
-    cell: ({ payee_name, payee_account }) => (
-      <>
-        <bdi>{payee_name}</bdi>
-        <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
-          <Breakable text={payee_account} />
-        </Typography>
-      </>
-    ),
-    minWidth: 150,
+    cell: item => <PaidTo item={item} />,
+    minWidth: 190,
     wideOnly: true,
   },
   {
@@ -115,6 +108,19 @@ const columnsOf = (run: Run, money: Money): Column<Item>[] => [
   },
   { label: '', cell: item => <Act run={run} item={item} /> },
 ]
+
+/** A name that leads to no account would look as if it were one: it may be an e-mail address. */
+function PaidTo({ item: { payee_name, payee_account } }: { item: Item }) {
+  if (payee_account === '') return <>–</>
+  return (
+    <>
+      <Breakable text={payee_name} />
+      <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
+        <Breakable text={payee_account} />
+      </Typography>
+    </>
+  )
+}
 
 function Act({ run, item }: { run: Run; item: Item }) {
   if (run.status !== 'draft') return <Settle item={item} />

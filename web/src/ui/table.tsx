@@ -41,17 +41,22 @@ export function PageAddress({ url }: { url: string }) {
   )
 }
 
-/** Text without spaces, such as an e-mail address, may break after punctuation. */
+/** Text without spaces, such as an e-mail address, may break after punctuation, and elsewhere where that is not enough. */
 export function Breakable({ text = '' }: { text?: string | undefined }) {
   return (
     <bdi style={{ overflowWrap: 'anywhere' }}>
-      {text.split(/(?<=[@._-])/).map((part, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no key but their position
-        <Fragment key={index}>
-          {index > 0 && <wbr />}
-          {part}
-        </Fragment>
-      ))}
+      <Parts of={text} />
     </bdi>
   )
+}
+
+/** Text that may break after punctuation. */
+export function Parts({ of: text }: { of: string }) {
+  return text.split(/(?<=[@._-])/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no key but their position
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ))
 }
