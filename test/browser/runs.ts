@@ -227,6 +227,32 @@ export function runScenarios(world: () => World): void {
         }
       }))
 
+    test('approval that is refused - the question says by name, as the page does, what has changed', async () => {
+      const { id } = await world().make('/affiliates', {
+        create_user: true,
+        username: 'earnsmore',
+        payment_email: 'earnsmore@example.com',
+        status: 'active',
+      })
+      const owe = (amount: number) =>
+        world().make('/referrals', { affiliate_id: id, amount, status: 'unpaid' })
+      await owe(456_789)
+      const run = await world().make('/payout-runs', { minimum: 456_789 })
+      await world().work(`/payout-runs/${run.id}/show`, async page => {
+        await page.getByRole('button', { name: 'Approve' }).click()
+        await owe(1)
+        const question = page.getByRole('alertdialog')
+        await question.getByRole('button', { name: 'Approve' }).click()
+        const changed =
+          /earnsmore is owed another amount, or for other referrals: 456790.00 USD for 2 referrals, where it was 456789.00 USD/
+        await question.getByText(changed).waitFor()
+        await question.getByRole('link', { name: 'earnsmore' }).waitFor()
+        await question.getByRole('button', { name: 'Cancel' }).click()
+        await page.getByText(changed).waitFor()
+      })
+      assert.equal((await world().api('POST', `/payout-runs/${run.id}/cancel`)).status, 200)
+    })
+
     test('cancelled as the draft that it was - is not, once somebody else has approved it; asked anew, it is', async () => {
       const { id } = await world().make('/affiliates', {
         create_user: true,

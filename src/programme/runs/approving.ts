@@ -174,7 +174,7 @@ async function compareSome(
     const { proposals } = await propose(reader, run, ids, settings)
     for (const [index, item] of items.entries()) {
       const now = proposals[index]!
-      if (!isSame(item, now)) changedItems[item.affiliate_id] = differenceOf(item, now, settings.decimals)
+      if (!isSame(item, now)) changedItems[item.affiliate_id] = differenceOf(item, now, settings)
     }
     if (items.length < COMPARED_AT_ONCE) return { changedItems, last: undefined }
     after = ids.at(-1)!

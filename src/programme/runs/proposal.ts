@@ -169,14 +169,14 @@ export function isSame(before: Proposal, now: Proposal): boolean {
 }
 
 /** What has changed about an item, for the person who is approving it. */
-export function differenceOf(before: Proposal, now: Proposal, decimals: number): string {
+export function differenceOf(before: Proposal, now: Proposal, settings: Settings): string {
   if (before.status === 'excluded') return 'can be paid by now, and is left out.'
   if (now.status === 'excluded') {
     return `is left out now. ${now.note}`
   }
   if (before.amount !== now.amount || before.referrals !== now.referrals) {
     const [was, is] = [before, now].map(({ amount, referrals }) => {
-      const sum = decimalText(BigInt(amount), decimals)
+      const sum = amountText(BigInt(amount), settings)
       return `${sum} for ${referrals} ${referrals === 1 ? 'referral' : 'referrals'}`
     })
     return `is owed another amount, or for other referrals: ${is}, where it was ${was}.`

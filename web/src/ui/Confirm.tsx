@@ -1,5 +1,6 @@
 import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle, Stack } from '@mui/material'
 import { type FormEvent, type ReactNode, useState } from 'react'
+import { WithNames } from '../affiliates/WithNames.tsx'
 import { messageOf } from '../api.ts'
 import { exceptByBackdrop } from './dialog.ts'
 
@@ -56,7 +57,11 @@ export function Confirm({
       <DialogContent>
         <Stack sx={{ gap: 1.5, color: 'text.secondary' }}>
           {children}
-          {problem && <Alert severity="error">{problem}</Alert>}
+          {problem && (
+            <Alert severity="error">
+              <WithNames text={problem} />
+            </Alert>
+          )}
         </Stack>
       </DialogContent>
       <DialogActions>
