@@ -249,8 +249,14 @@ export function runScenarios(world: () => World): void {
         await question.getByRole('link', { name: 'earnsmore' }).waitFor()
         await question.getByRole('button', { name: 'Cancel' }).click()
         await page.getByText(changed).waitFor()
+
+        // The question goes with its button, and not without a word.
+        await page.getByRole('button', { name: 'Approve' }).click()
+        assert.equal((await world().api('POST', `/payout-runs/${run.id}/cancel`)).status, 200)
+        await question.getByRole('button', { name: 'Approve' }).click()
+        await page.getByText('A run that is cancelled cannot be approved.').waitFor()
+        await question.waitFor({ state: 'detached' })
       })
-      assert.equal((await world().api('POST', `/payout-runs/${run.id}/cancel`)).status, 200)
     })
 
     test('cancelled as the draft that it was - is not, once somebody else has approved it; asked anew, it is', async () => {
@@ -278,6 +284,29 @@ export function runScenarios(world: () => World): void {
         await page.getByText(`Payout run ${run.id} cancelled`).waitFor()
       })
       assert.equal((await world().read(`/payout-runs/${run.id}`)).status, 'cancelled')
+    })
+
+    test('outcome that somebody else has recorded meanwhile - is told, although the question goes with its button', async () => {
+      const { id } = await world().make('/affiliates', {
+        create_user: true,
+        payment_email: 'recordedlate@example.com',
+        status: 'active',
+      })
+      await world().make('/referrals', { affiliate_id: id, amount: 567_890, status: 'unpaid' })
+      const run = await world().make('/payout-runs', { minimum: 567_890 })
+      await world().api('POST', `/payout-runs/${run.id}/approve`, { hash: run.hash })
+      const [item] = await world().read(`/run-items?payout_run_id=${run.id}&affiliate_id=${id}`)
+      await world().work(`/payout-runs/${run.id}/show`, async page => {
+        await page.getByRole('button', { name: `Outcome of ${item.reference}` }).click()
+        const question = page.getByRole('alertdialog')
+        await question.getByLabel('Outcome').click()
+        await page.getByRole('option', { name: 'Paid' }).click()
+        const other = await world().api('POST', `/run-items/${item.id}`, { status: 'failed' })
+        assert.equal(other.status, 200)
+        await question.getByRole('button', { name: 'Record' }).click()
+        await question.waitFor({ state: 'detached' })
+        await page.getByText('The item is failed, and cannot become paid.').waitFor()
+      })
     })
 
     test('payment details are entered on the page of the affiliate, and only their end can be read', async () => {

@@ -19,11 +19,6 @@ export function useStep(run: Run) {
     try {
       await request('POST', `payout-runs/${run.id}${path}`, { body })
       notify(message, { type: 'success' })
-    } catch (error) {
-      // Where somebody else was faster, the button that was pressed goes, and its dialog with the error.
-      const latest = await get<Run>(`payout-runs/${run.id}`).catch(() => undefined)
-      if (latest && latest.status !== run.status) notify(messageOf(error), { type: 'error' })
-      throw error
     } finally {
       refresh()
       await queryClient.invalidateQueries()

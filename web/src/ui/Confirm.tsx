@@ -1,5 +1,6 @@
 import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle, Stack } from '@mui/material'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useNotify } from 'react-admin'
 import { WithNames } from '../affiliates/WithNames.tsx'
 import { messageOf } from '../api.ts'
 import { exceptByBackdrop } from './dialog.ts'
@@ -83,10 +84,14 @@ export function Confirm({
   )
 }
 
-/** Keeps the dialog open with the error until the action succeeds or the dialog is closed. */
+/**
+ * Keeps the dialog open with the error until the action succeeds or the dialog is closed. Where the dialog goes because
+ * somebody else was faster, with the button or the row that it belongs to, a notification says what it would have said.
+ */
 function useConfirmation(onConfirm: Question['onConfirm'], onClose: () => void) {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState('')
+  const { isGone, tell } = useLastWord(problem)
   const close = () => {
     setProblem('')
     onClose()
@@ -97,10 +102,28 @@ function useConfirmation(onConfirm: Question['onConfirm'], onClose: () => void) 
       await onConfirm()
       close()
     } catch (error) {
-      setProblem(messageOf(error))
+      if (isGone()) tell(messageOf(error))
+      else setProblem(messageOf(error))
     } finally {
       setBusy(false)
     }
   }
   return { busy, problem, close, confirm }
+}
+
+function useLastWord(problem: string) {
+  const notify = useNotify()
+  const gone = useRef(false)
+  const tell = (text: string) => notify(<WithNames text={text} />, { type: 'error' })
+  const onEnd = useEffectEvent(() => {
+    if (problem !== '') tell(problem)
+  })
+  useEffect(() => {
+    gone.current = false
+    return () => {
+      gone.current = true
+      onEnd()
+    }
+  }, [])
+  return { isGone: () => gone.current, tell }
 }
