@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { World } from './world.ts'
 
@@ -87,6 +88,27 @@ export function conversionScenarios(world: () => World): void {
           .getByRole('status')
           .getByText(/Sale 5.*Amount: 12\.5/s)
           .waitFor()
+
+        // The page says what was wrong last; the history, of each delivery.
+        const path = `/v1${page.url().match(/\/sources\/\d+/)![0]}/deliveries`
+        for (const id of ['first', 'second']) {
+          const body = JSON.stringify({ order: { id }, total: 'a lot' })
+          const { status } = await fetch(`${world().server.announced.url}${path}`, {
+            method: 'POST',
+            headers: {
+              'content-type': 'application/json',
+              'x-signature': createHmac('sha256', 'a long secret of the shop').update(body).digest('hex'),
+            },
+            body,
+          })
+          assert.equal(status, 200)
+        }
+        await page.reload()
+        await page.getByRole('alert').getByText('The last one that was not taken: "second"').waitFor()
+        const history = page.getByRole('region', { name: 'History' })
+        await history.getByText('Source created').waitFor()
+        await history.getByText(/problem: .*→ "second"/).waitFor()
+        await history.getByText(/problem: .*→ "first"/).waitFor()
       })
     })
   })

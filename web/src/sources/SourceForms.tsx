@@ -1,6 +1,7 @@
 import { Alert, Box } from '@mui/material'
 import { PasswordInput, required, SelectInput, TextInput, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
+import { History } from '../tools/AuditLog.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { FormSection, Row } from '../ui/form.tsx'
@@ -52,6 +53,7 @@ export function SourceEdit() {
           Its deliveries will be refused. What it has reported stays.
         </DeleteRecord>
       )}
+      below={({ id }) => <History record="source" id={id} />}
     >
       <Address />
       <Fields />
