@@ -36,6 +36,15 @@ export function toUnits(value: number, decimals: number): number | undefined {
 /** The largest amount, in minor units. */
 export const mostUnits = (decimals: number): bigint => BigInt(Math.floor(MAX_AMOUNT * 10 ** decimals))
 
+/**
+ * What follows from other amounts, in minor units, as it is stored.
+ * @returns undefined if it is larger than an amount can be
+ */
+export function derivedUnits(units: bigint, decimals: number): number | undefined {
+  const most = mostUnits(decimals)
+  return units <= most && units >= -most ? Number(units) : undefined
+}
+
 /** Converts minor units to a decimal number: the nearest double, which prints as that decimal. */
 export function fromUnits(units: number, decimals: number): number {
   return units / 10 ** decimals

@@ -168,7 +168,7 @@ export const missingRateText = (currency: string, at: number) =>
 
 function whyDraft({ reason, currency, at }: EarningStory): string {
   if (reason === 'too_large') {
-    return 'At the exchange rate of that day the amount is larger than an amount can be: a person has to set it.'
+    return 'At the exchange rate of that day what is earned, or what the customer has paid, is larger than an amount can be: a person has to set it.'
   }
   return reason === 'no_exchange_rate'
     ? `There is ${missingRateText(currency, at)}: the amount is known as soon as there is one.`

@@ -3,9 +3,10 @@
  * so far.
  */
 
-import { Failure } from '../../base/errors.ts'
+import { decimalsOf } from '../../base/currencies.ts'
+import { type Failure, invalidArguments } from '../../base/errors.ts'
 import { type Fraction, ONE, plus, rounded, times, whole, ZERO } from '../../base/fraction.ts'
-import { mostUnits } from '../../base/money.ts'
+import { derivedUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS } from '../../base/time.ts'
 import type { Db } from '../../storage/database.ts'
@@ -80,9 +81,25 @@ export interface Commission {
   /** In minor units of the programme's currency; 0 for a draft. */
   readonly amount: number
   readonly exchange: Exchange | undefined
+  /** Earnings in the currency of the sale, in its minor unit; null in the programme's, and where they do not depend on it. */
+  readonly original: number | null
+  /** The customer's payment in the programme's currency, in its minor unit; null while there is no rate. */
+  readonly orderTotal: number | null
 }
 
-export interface Question {
+/** Which of the amounts is larger than an amount can be. */
+type TooLarge = 'commission' | 'orderTotal'
+
+/** The arguments that the amounts follow from, as whoever sent them calls them. */
+export type Causes = Readonly<Record<TooLarge, string>>
+
+/** What the customer has paid. */
+interface Paid {
+  /** In the minor unit of the currency of the sale; null if it is not stored. */
+  readonly orderTotal: number | null
+}
+
+export interface Question extends Paid {
   readonly sale: Sale
   readonly affiliateId: number
   /** If they are known. */
@@ -91,13 +108,19 @@ export interface Question {
 
 /**
  * Calculates what an affiliate earns by a sale.
- * @throws Failure invalid_argument if it exceeds the largest amount
+ * @throws Failure invalid_argument if an amount would be larger than one can be
  */
-export async function commissionOf(db: Db, settings: Settings, question: Question): Promise<Commission> {
-  const { currency, occurredAt } = question.sale
-  const exchange = await exchangeAt(db, settings, currency, occurredAt)
+export async function commissionOf(
+  db: Db,
+  settings: Settings,
+  question: Question,
+  causes: Causes,
+): Promise<Commission> {
+  const { sale, orderTotal } = question
+  const exchange = await exchangeAt(db, settings, sale.currency, sale.occurredAt)
   const judgement = await judgementOf(db, settings, question, exchange)
-  return { judgement, amount: amountOf(judgement, settings), exchange }
+  const paid = { currency: sale.currency, orderTotal }
+  return accepted(commissionFrom(judgement, exchange, paid, settings), causes, settings)
 }
 
 async function judgementOf(
@@ -115,7 +138,8 @@ async function judgementOf(
 export async function commissionOfAmount(
   db: Db,
   settings: Settings,
-  { amount, currency, at }: { amount: number; currency: string; at: number },
+  { amount, currency, at, orderTotal }: { amount: number; currency: string; at: number } & Paid,
+  causes: Causes,
 ): Promise<Commission> {
   const exchange = await exchangeAt(db, settings, currency, at)
   const judgement = judgeAmount(
@@ -123,7 +147,7 @@ export async function commissionOfAmount(
     { currency },
     { settings, exchange: exchange?.exchange ?? null },
   )
-  return { judgement, amount: amountOf(judgement, settings), exchange }
+  return accepted(commissionFrom(judgement, exchange, { currency, orderTotal }, settings), causes, settings)
 }
 
 /**
@@ -133,26 +157,34 @@ export async function commissionOfAmount(
 export async function commissionOfDraft(
   db: Db,
   settings: Settings,
-  draft: { readonly affiliateId: number; readonly currency: string; readonly at: number },
+  draft: { readonly affiliateId: number; readonly currency: string; readonly at: number } & Paid,
   { sale, parts, left }: Calculation,
 ): Promise<Commission | 'too_large' | undefined> {
   const exchange = await exchangeAt(db, settings, draft.currency, draft.at)
   const factor = draft.currency === settings.currency ? ONE : (exchange?.exchange ?? null)
   const rejudged =
     sale && parts.length === 0
-      ? await judgementOf(db, settings, { sale, affiliateId: draft.affiliateId }, exchange)
+      ? await judgementOf(db, settings, { ...draft, sale }, exchange)
       : totalOf(parts, factor)
   if (rejudged.reason !== '') return undefined
-  const judgement = totalOf(rejudged.parts, factor, left)
+  // All of the sale, whatever refunds have left of it: a dispute that is won gives back what it took.
+  const whole = commissionFrom(rejudged, exchange, draft, settings)
   // A draft that cannot become real must not block others: a person gives it an amount.
-  if (!isWithinLimits(judgement, settings)) return 'too_large'
-  return { judgement, amount: Number(judgement.amount), exchange }
+  return typeof whole === 'string' ? 'too_large' : remainderOf(whole, left)
+}
+
+/** What refunds and disputes have left of a commission. */
+export function remainderOf(commission: Commission, left: Fraction): Commission {
+  const { judgement, exchange } = commission
+  if (judgement.reason !== '') return commission
+  const remainder = totalOf(judgement.parts, exchange?.exchange ?? ONE, left)
+  return { ...commission, judgement: remainder, amount: Number(remainder.amount) }
 }
 
 /** The affiliate's terms; the sales so far only if some rule needs them. */
 export async function earnerOf(
   db: Db,
-  { affiliateId, sale, terms }: Question,
+  { affiliateId, sale, terms }: Omit<Question, keyof Paid>,
   withSales: boolean,
 ): Promise<Earner> {
   const own = terms ?? (await termsOf(db, affiliateId))
@@ -163,7 +195,7 @@ export async function earnerOf(
 
 /** The columns of a referral that explain its amount. */
 export function columnsOf(
-  { judgement, exchange }: Commission,
+  { judgement, exchange, original }: Commission,
   {
     sale,
     currency,
@@ -172,7 +204,6 @@ export function columnsOf(
     duplicate,
   }: Pick<Calculation, 'sale' | 'wanted' | 'duplicate'> & { currency: string; left?: Fraction },
 ) {
-  const isForeign = exchange !== undefined || judgement.reason === 'no_exchange_rate'
   const calculation = calculationOf(judgement, {
     sale,
     wanted,
@@ -182,18 +213,12 @@ export function columnsOf(
   })
   return {
     rule_id: judgement.parts.find(({ rule }) => rule)?.rule?.id ?? 0,
-    original_amount: isForeign ? originalOf(judgement) : null,
-    original_currency: isForeign ? currency : '',
+    original_amount: original,
+    original_currency: original === null ? '' : currency,
     exchange_rate: exchange?.exchanged.rate ?? '',
     calculation: calculationText(calculation),
     reason: judgement.reason,
   }
-}
-
-/** The customer's payment in the programme's currency; null while there is no rate. */
-export function inProgramme(total: number, { exchange, judgement }: Commission): number | null {
-  if (judgement.reason === 'no_exchange_rate') return null
-  return exchange ? Number(rounded(times(whole(total), exchange.exchange))) : total
 }
 
 /** End of the hold set by rules; null if there is none. */
@@ -201,18 +226,40 @@ export function holdUntil({ holdDays }: Judgement, at: number): number | null {
   return holdDays === null ? null : at + holdDays * DAY_SECONDS
 }
 
+/** The amounts that are stored of a judgement, each of which has to be one that an amount can be. */
+function commissionFrom(
+  judgement: Judgement,
+  exchange: Exchange | undefined,
+  { currency, orderTotal: paid }: { readonly currency: string } & Paid,
+  { decimals }: Settings,
+): Commission | TooLarge {
+  const isForeign = exchange !== undefined || judgement.reason === 'no_exchange_rate'
+  const amount = derivedUnits(judgement.amount, decimals)
+  const original = isForeign ? derivedUnits(originalOf(judgement), decimalsOf(currency)!) : null
+  const isKnown = paid !== null && judgement.reason !== 'no_exchange_rate'
+  const orderTotal = isKnown ? derivedUnits(inProgramme(paid, exchange), decimals) : null
+  if (amount === undefined || original === undefined) return 'commission'
+  return orderTotal === undefined ? 'orderTotal' : { judgement, amount, exchange, original, orderTotal }
+}
+
 /** Earnings in the currency of the sale, rounded to its minor unit. */
-function originalOf({ parts }: Judgement): number {
+function originalOf({ parts }: Judgement): bigint {
   const inSale = parts.filter(part => part.inSale)
-  return Number(rounded(inSale.reduce((sum, { earned }) => plus(sum, earned), ZERO)))
+  return rounded(inSale.reduce((sum, { earned }) => plus(sum, earned), ZERO))
 }
 
-function isWithinLimits({ amount }: Judgement, { decimals }: Settings): boolean {
-  const most = mostUnits(decimals)
-  return amount <= most && amount >= -most
+const inProgramme = (total: number, exchange: Exchange | undefined): bigint =>
+  rounded(times(whole(total), exchange?.exchange ?? ONE))
+
+/** @throws Failure invalid_argument */
+function accepted(commission: Commission | TooLarge, causes: Causes, { currency }: Settings): Commission {
+  if (commission === 'commission') throw commissionTooLarge(causes.commission)
+  if (commission !== 'orderTotal') return commission
+  throw invalidArguments({
+    [causes.orderTotal]: `must be smaller: in ${currency} it would be more than an amount can be.`,
+  })
 }
 
-function amountOf(judgement: Judgement, settings: Settings): number {
-  if (isWithinLimits(judgement, settings)) return Number(judgement.amount)
-  throw new Failure('invalid_argument', { message: 'The commission would be larger than an amount can be.' })
-}
+/** @param argument that the commission follows from */
+export const commissionTooLarge = (argument: string): Failure =>
+  invalidArguments({ [argument]: 'must be smaller: the commission would be more than an amount can be.' })

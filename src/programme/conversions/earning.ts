@@ -5,6 +5,7 @@
  */
 import { decimalsOf } from '../../base/currencies.ts'
 import { compared, type Fraction, ONE, ZERO } from '../../base/fraction.ts'
+import { derivedUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
@@ -16,8 +17,8 @@ import {
   parseCalculation,
   targetOf,
 } from '../commission/calculation.ts'
-import { ENDED, isEnded, type Judgement, monthsSince, totalOf } from '../commission/engine.ts'
-import { type Commission, columnsOf, commissionOf, inProgramme } from '../commission/judging.ts'
+import { ENDED, isEnded, type Judgement, monthsSince } from '../commission/engine.ts'
+import { columnsOf, commissionOf, commissionTooLarge, remainderOf } from '../commission/judging.ts'
 import { type Line, lineFrom, type Sale } from '../commission/sale.ts'
 import type { Reason } from '../ledger/because.ts'
 import { coverAnew } from '../referrals/decisions.ts'
@@ -70,7 +71,10 @@ export interface History {
   readonly first: number | null
 }
 
-/** Creates the referral of a credited sale. */
+/** What the commission of a sale follows from, in its report. */
+const CAUSES = { commission: 'amount', orderTotal: 'amount' }
+
+/** Creates the referral of a credited sale. @throws Failure invalid_argument if it would earn more than an amount can be */
 export async function earnBy(
   tx: WriteTx,
   conversion: Conversion,
@@ -78,7 +82,9 @@ export async function earnBy(
   { payment, history, settings }: { payment: readonly Conversion[]; history: History; settings: Settings },
 ): Promise<Referral> {
   const sale = saleFrom(conversion, history)
-  const whole = await commissionOf(tx, settings, { sale, affiliateId: earner.id, terms: earner })
+  const orderTotal = isPaid(conversion.kind) ? conversion.amount : null
+  const question = { sale, affiliateId: earner.id, terms: earner, orderTotal }
+  const whole = await commissionOf(tx, settings, question, CAUSES)
   const remaining = leftIn(payment, conversion)
   const commission = remainderOf(whole, remaining)
   const { judgement } = commission
@@ -99,18 +105,10 @@ export async function earnBy(
     products: conversion.lines,
     created_at: conversion.occurred_at,
     type: conversion.kind === 'lead' ? ('lead' as const) : ('sale' as const),
-    order_total: isPaid(conversion.kind) ? inProgramme(conversion.amount, commission) : null,
+    order_total: commission.orderTotal,
     conversion_id: conversion.id,
   }
   return earn(tx, draft, settings)
-}
-
-/** What refunds and disputes that came before the sale have left of its commission. */
-function remainderOf(whole: Commission, left: Fraction): Commission {
-  const { judgement, exchange } = whole
-  if (judgement.reason !== '') return { ...whole, amount: 0 }
-  const remainder = totalOf(judgement.parts, exchange?.exchange ?? ONE, left)
-  return { judgement: remainder, amount: Number(remainder.amount), exchange }
 }
 
 type Beginning = Pick<Referral, 'status' | 'hold_until' | 'reason'>
@@ -201,12 +199,20 @@ async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   if (!calculation) return []
   // A draft (or former draft) without an amount is computed from what is left, once there is a rate or a rule.
   const target = own.status === 'draft' ? undefined : targetOf(calculation, left)
-  const changes = target === undefined ? [] : await approach(tx, standing, calculation, Number(target))
+  const changes =
+    target === undefined ? [] : await approach(tx, standing, calculation, amountOf(target, standing))
   if (compared(coveredOf(calculation), left) !== 0 && !changes.some(({ id }) => id === own.id)) {
     const of = target === undefined ? withLeft(calculation, standing) : { ...calculation, covered: left }
     return [...changes, await coverAnew(tx, own, of)]
   }
   return changes
+}
+
+/** An amount that was entered grows with what is left of its sale. @throws Failure invalid_argument */
+function amountOf(target: bigint, { settings }: Standing): number {
+  const amount = derivedUnits(target, settings.decimals)
+  if (amount === undefined) throw commissionTooLarge(CAUSES.commission)
+  return amount
 }
 
 /** Brings a sale's referral and its refunds to their target. */

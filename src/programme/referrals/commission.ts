@@ -13,7 +13,6 @@ import {
   commissionOf,
   commissionOfAmount,
   holdUntil,
-  inProgramme,
 } from '../commission/judging.ts'
 import type { Line, Sale } from '../commission/sale.ts'
 import type { Referral } from './referral.ts'
@@ -34,6 +33,10 @@ type Draft = Pick<
   | 'type'
 >
 
+/** What the amounts follow from, by the rules and without them. */
+const byTotal = { commission: 'order_total', orderTotal: 'order_total' }
+const byAmount = { commission: 'amount', orderTotal: 'order_total' }
+
 /** Settings to read amounts in the currency that was sent. */
 export function inCurrencyOf(
   { currency: sentCurrency }: { readonly currency?: string },
@@ -46,7 +49,10 @@ export function inCurrencyOf(
     : { ...settings, currency, decimals }
 }
 
-/** @param draft the row, with amounts in the currency that was sent */
+/**
+ * @param draft the row, with amounts in the currency that was sent
+ * @throws Failure invalid_argument if an amount would be larger than one can be
+ */
 export async function withCommission<D extends Draft>(
   db: Db,
   settings: Settings,
@@ -56,10 +62,16 @@ export async function withCommission<D extends Draft>(
   const { currency, decimals } = inCurrencyOf(args, settings)
   const byRules = args.amount === undefined && draft.order_total !== null && !isCorrection(draft.type)
   if (!byRules && currency === settings.currency) return draft
+  const { order_total: orderTotal } = draft
   const sale = byRules ? await saleOf(db, draft, { currency, decimals, products: args.products }) : null
   const commission = sale
-    ? await commissionOf(db, settings, { sale, affiliateId: draft.affiliate_id })
-    : await commissionOfAmount(db, settings, { amount: draft.amount, currency, at: draft.created_at })
+    ? await commissionOf(db, settings, { sale, affiliateId: draft.affiliate_id, orderTotal }, byTotal)
+    : await commissionOfAmount(
+        db,
+        settings,
+        { amount: draft.amount, currency, at: draft.created_at, orderTotal },
+        byAmount,
+      )
   return { ...draft, ...earnedBy(commission, sale, currency, args, draft) }
 }
 
@@ -84,7 +96,7 @@ function earnedBy(
     amount,
     status: isDraft ? 'draft' : status,
     hold_until: status === 'pending' && !isDraft ? heldUntil : null,
-    order_total: draft.order_total === null ? null : inProgramme(draft.order_total, commission),
+    order_total: commission.orderTotal,
   }
 }
 

@@ -5,7 +5,7 @@ import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { markRules } from '../../settings/rules.ts'
 import { parseCalculation, type Target } from '../commission/calculation.ts'
 import { type DraftReason, ENDED, isEnded, isOwedAtOnce, type Judgement } from '../commission/engine.ts'
-import { columnsOf, commissionOfDraft, holdUntil, inProgramme } from '../commission/judging.ts'
+import { columnsOf, commissionOfDraft, holdUntil } from '../commission/judging.ts'
 import { DUPLICATE, REFUNDED } from './reasons.ts'
 import type { Referral } from './referral.ts'
 import { actionOf, finish } from './rules.ts'
@@ -80,7 +80,9 @@ async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): P
   const { sale, wanted, left, duplicate } = calculation
   const { affiliate_id: affiliateId, created_at: at } = before
   const currency = sale?.currency ?? before.original_currency
-  const commission = await commissionOfDraft(tx, settings, { affiliateId, currency, at }, calculation)
+  const orderTotal = sale && sale.kind !== 'lead' ? Number(sale.amount) : null
+  const draft = { affiliateId, currency, at, orderTotal }
+  const commission = await commissionOfDraft(tx, settings, draft, calculation)
   if (!commission) return
   if (commission === 'too_large') return sayTooLarge(tx, settings, before)
   const isTakenBack = left.numerator === 0n
@@ -93,7 +95,7 @@ async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): P
     ...standing,
     // What is rejected does not keep its reference from others.
     ...(standing.status === 'rejected' && { unique_reference: 0 }),
-    ...(sale && sale.kind !== 'lead' && { order_total: inProgramme(Number(sale.amount), commission) }),
+    ...(orderTotal !== null && { order_total: commission.orderTotal }),
     amount: commission.amount,
     updated_at: now(),
   })

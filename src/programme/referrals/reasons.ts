@@ -14,7 +14,7 @@ const ofDrafts: Readonly<Record<DraftReason, (referral: Reasoned) => string>> = 
   no_rule: () => 'no rule says what it earns',
   no_exchange_rate: ({ original_currency, created_at }) =>
     `there is ${missingRateText(original_currency, created_at)}`,
-  too_large: () => 'its amount is larger than an amount can be',
+  too_large: () => 'what is earned, or what the customer has paid, is larger than an amount can be',
 }
 
 const ofRejections: Readonly<Record<string, string>> = {
