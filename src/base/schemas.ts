@@ -17,7 +17,7 @@ export const identifier = (description?: string) =>
 
 export const identifiers = (description: string) => listOf(identifier(), description)
 
-/** One or many values; `http/arguments.ts` lists the accepted notations. */
+/** One or many values; `http/coercion.ts` lists the accepted notations. */
 export const listOf = <T extends TSchema>(item: T, description: string) =>
   Type.Array(item, { maxItems: 1000, description })
 

@@ -1,30 +1,14 @@
 /**
  * Arguments: collected from path, body and query (in this order of precedence), coerced from text to their declared
- * type, and validated. All invalid ones are reported together, each with what would be valid.
+ * type (`coercion.ts`), and validated. All invalid ones are reported together, each with what would be valid.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
 import { invalidArguments, missingArguments, type Problems } from '../base/errors.ts'
 import { formats } from '../base/schemas.ts'
 import { isObject, memberOf } from '../base/unknown.ts'
+import { coercer, type JsonSchema, TAKES_NUMBERS } from './coercion.ts'
 import type { Parameters } from './parameters.ts'
-
-/** The subset of JSON Schema that arguments use. */
-export interface JsonSchema {
-  type?: string
-  enum?: readonly string[]
-  const?: unknown
-  anyOf?: JsonSchema[]
-  items?: JsonSchema
-  properties?: Record<string, JsonSchema>
-  required?: readonly string[]
-  format?: string
-  minimum?: number
-  maximum?: number
-  minLength?: number
-  maxLength?: number
-  maxItems?: number
-}
 
 // Schemas are not validated here: they are the program's own, and tests use each of them and validate the OpenAPI
 // document.
@@ -206,8 +190,6 @@ function sentMembers(
     : value
 }
 
-const TAKES_NUMBERS = new Set(['number', 'integer'])
-
 function takesNumbers({ type, anyOf, properties }: JsonSchema): boolean {
   return (
     TAKES_NUMBERS.has(type ?? '') || [...(anyOf ?? []), ...Object.values(properties ?? {})].some(takesNumbers)
@@ -258,92 +240,6 @@ const membersOf = ({ anyOf = [], properties }: JsonSchema): JsonSchema['properti
 
 /** Number of unknown names whose values are checked. */
 const IGNORED_CHECKED = 100
-
-const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
-const BOOLEANS: Record<string, boolean> = {
-  true: true,
-  '1': true,
-  yes: true,
-  on: true,
-  false: false,
-  '0': false,
-  no: false,
-  off: false,
-}
-
-/**
- * Converts text of a query or form to the schema's type, where it can be read as such; validation deals with the
- * rest.
- */
-function coercer(schema: JsonSchema): (value: unknown) => unknown {
-  if (schema.anyOf) {
-    const members = schema.anyOf.map(coercer)
-    return value => members.reduce((current, coerce) => coerce(current), value)
-  }
-  switch (schema.type) {
-    case 'integer':
-    case 'number':
-      return value => (typeof value === 'string' && NUMBER.test(value) ? Number(value) : value)
-    case 'boolean':
-      return value =>
-        typeof value === 'string' || typeof value === 'number'
-          ? (BOOLEANS[String(value).toLowerCase()] ?? value)
-          : value
-    case 'array':
-      return listCoercer(schema)
-    case 'object':
-      return objectCoercer(schema)
-    case 'string':
-      return schema.enum ? choiceCoercer(schema.enum) : value => value
-    default:
-      return value => value
-  }
-}
-
-/**
- * Commas separate values, except within text items of a list. Overlong lists are cut to one item above the limit:
- * validation would otherwise check and report every item.
- */
-function listCoercer(list: JsonSchema): (value: unknown) => unknown {
-  const items = list.items!
-  const most = (list.maxItems ?? Number.POSITIVE_INFINITY) + 1
-  const coerce = coercer(items)
-  const isText = items.type === 'string' && !items.enum
-  const parts = (text: string) =>
-    text
-      .split(',')
-      .map(part => part.trim())
-      .filter(part => part !== '')
-  return value => {
-    if (typeof value === 'string') return parts(value).slice(0, most).map(coerce)
-    if (typeof value === 'number') return [value]
-    if (!Array.isArray(value)) return value
-    return value
-      .flatMap(item => (typeof item === 'string' && !isText ? parts(item) : [item]))
-      .slice(0, most)
-      .map(coerce)
-  }
-}
-
-function objectCoercer(schema: JsonSchema): (value: unknown) => unknown {
-  const properties = Object.entries(schema.properties ?? {}).map(
-    ([name, property]) => [name, coercer(property)] as const,
-  )
-  return value => {
-    if (!isObject(value)) return value
-    const result: Record<string, unknown> = { ...value }
-    for (const [name, coerce] of properties) {
-      if (Object.hasOwn(value, name)) result[name] = coerce(value[name])
-    }
-    return result
-  }
-}
-
-/** Case-insensitive for asc and desc only, which existing clients write in either case. */
-function choiceCoercer(choices: readonly string[]): (value: unknown) => unknown {
-  if (!choices.includes('asc')) return value => value
-  return value => (typeof value === 'string' ? value.toLowerCase() : value)
-}
 
 function rangeOf(minimum: number | undefined, maximum: number | undefined): string {
   if (minimum === undefined) return maximum === undefined ? '' : ` of at most ${maximum}`

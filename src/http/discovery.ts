@@ -1,7 +1,7 @@
 /** The interface's descriptions of itself (OPTIONS, index, OpenAPI), derived from the endpoint declarations. */
 import { entryOf, type FailureName } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
-import type { JsonSchema } from './arguments.ts'
+import type { JsonSchema } from './coercion.ts'
 import { type Endpoint, inPath, type Lines, type Resource } from './endpoint.ts'
 import { MOST_LINES } from './lines.ts'
 import { LINES_TYPE } from './parameters.ts'

@@ -1,7 +1,6 @@
 /** The kind exchange rate: the value of one unit of a currency in another, from a time on. */
 import { Type } from 'typebox'
 import { currencies, problemOfCurrencyCode } from '../../base/currencies.ts'
-import { compared, parseFraction, ZERO } from '../../base/fraction.ts'
 import { line, listOf } from '../../base/schemas.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { anyOf, dated, words } from '../../records/kinds-of-field.ts'
@@ -27,13 +26,26 @@ const rateSchema = (description: string) =>
     description,
   })
 
-/** A number as plain decimal text: JavaScript writes very small ones with an exponent. */
-const plain = (value: number | string): string =>
-  typeof value === 'string'
-    ? value.trim()
-    : /e/.test(String(value))
-      ? value.toFixed(MAX_DIGITS).replace(/\.?0+$/, '')
-      : String(value)
+const NUMBER = /^\+?(?<units>\d*)(?:\.(?<decimals>\d*))?(?:e(?<exponent>[+-]?\d{1,3}))?$/i
+
+/**
+ * A number, or text that is one, as plain decimal text with every digit, without trailing and leading zeros. JavaScript
+ * writes very small and very large numbers with an exponent.
+ * @returns undefined if it is no number, is 0, or has more digits than a rate
+ */
+function canonical(value: number | string): string | undefined {
+  const { units = '', decimals = '', exponent = '0' } = NUMBER.exec(String(value).trim())?.groups ?? {}
+  const digits = units + decimals
+  // Without digits as well.
+  if (!/[1-9]/.test(digits)) return undefined
+  const places = units.length + Number(exponent)
+  const padded = digits.padStart(digits.length - places, '0').padEnd(places, '0')
+  const point = Math.max(places, 0)
+  const whole = padded.slice(0, point).replace(/^0+/, '')
+  const fraction = padded.slice(point).replace(/0+$/, '')
+  if (whole.length > MAX_DIGITS || fraction.length > MAX_DIGITS) return undefined
+  return `${whole || '0'}${fraction && `.${fraction}`}`
+}
 
 const fields = {
   from_currency: currency('The currency that is exchanged, as an ISO 4217 code.'),
@@ -53,9 +65,9 @@ const fields = {
     edit: Type.Optional(rateSchema('New rate.')),
     order: false,
     show: (stored: string) => stored,
-    keep: (value: number | string) => canonical(plain(value)),
+    keep: (value: number | string) => canonical(value)!,
     problem: (value: number | string) =>
-      isRate(plain(value))
+      canonical(value) !== undefined
         ? undefined
         : 'must be a number above 0 with at most 12 digits before and 12 behind the point, such as 1.0842.',
     sample: ({ random }: { random: () => number }) => (0.5 + random()).toFixed(4),
@@ -65,18 +77,6 @@ const fields = {
     sample: ({ time, random }: { time: number; random: () => number }) => time - Math.floor(random() * 1e8),
   },
 } as const
-
-function isRate(text: string): boolean {
-  const value = /^\d{1,12}(\.\d{1,12})?$/.test(text) ? parseFraction(text) : undefined
-  return value !== undefined && compared(value, ZERO) > 0
-}
-
-/** Without trailing and leading zeros. */
-function canonical(text: string): string {
-  const [units, decimals = ''] = text.split('.')
-  const fraction = decimals.replace(/0+$/, '')
-  return `${BigInt(units!)}${fraction && `.${fraction}`}`
-}
 
 export const exchangeRate = kind({
   name: 'exchange_rate',

@@ -1,0 +1,96 @@
+/** Exchange rates with every digit that was sent. */
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { assertFailure, describeService, runCommand, temporaryFolder } from '../../../test/harness.ts'
+
+/** More digits than a double has, and what is stored of them. */
+const exact: readonly [string, string][] = [
+  ['123456789012.123456789012', '123456789012.123456789012'],
+  ['99999999999.999999999999', '99999999999.999999999999'],
+  ['999999999999.999999999999', '999999999999.999999999999'],
+  ['0.000000000001', '0.000000000001'],
+  ['0007.50', '7.5'],
+  ['+.5', '0.5'],
+  ['1.5e-3', '0.0015'],
+  ['12e2', '1200'],
+]
+
+describeService('digits of exchange rates', service => {
+  let days = 0
+  const dated = (rate: unknown) => ({
+    from_currency: 'THB',
+    rate,
+    date: new Date(Date.UTC(2024, 0, ++days)).toISOString().slice(0, 10),
+  })
+  const create = (rate: unknown) => service().post('/exchange-rates', dated(rate))
+
+  test('201 - text keeps its digits, in JSON and in a form, and by an edit', async () => {
+    for (const [sent, stored] of exact) {
+      const { status, body } = await create(sent)
+      assert.deepEqual([status, body.rate], [201, stored])
+      const form = new URLSearchParams(dated(sent) as Record<string, string>)
+      assert.equal((await service().post('/exchange-rates', form)).body.rate, stored)
+      const path = `/exchange-rates/${body.id}`
+      await service().patch(path, { rate: 2 })
+      assert.equal((await service().patch(path, { rate: sent })).body.rate, stored)
+      assert.equal((await service().get(path)).body.rate, stored)
+    }
+  })
+
+  test('201 - a number of JSON is what JavaScript reads of it', async () => {
+    const numbers: readonly [number, string][] = [
+      [1.0842, '1.0842'],
+      [1e-7, '0.0000001'],
+      [1.25e-9, '0.00000000125'],
+      [100, '100'],
+      [999_999_999_999, '999999999999'],
+    ]
+    for (const [sent, stored] of numbers) {
+      const { status, body } = await create(sent)
+      assert.deepEqual([status, body.rate], [201, stored])
+    }
+  })
+
+  test('400 - what is no number above 0, or has more digits', async () => {
+    const wrong = [
+      '1234567890123',
+      '1e12',
+      '1.0000000000001',
+      '1e-13',
+      '0',
+      '0.0',
+      '-1',
+      '1,5',
+      'e5',
+      '.',
+      'one',
+    ]
+    for (const sent of [...wrong, 1e12, 1e21, 1.5e-12, 0.1 + 0.2, 0, -1]) {
+      const reply = await create(sent)
+      assertFailure(reply, 400, 'rest_invalid_param')
+      assert.deepEqual(Object.keys(reply.body.data.params), ['rate'], String(sent))
+    }
+  })
+
+  test('affiliated exchange-rates import - keeps the digits, and finds them again', async () => {
+    const folder = await temporaryFolder()
+    const file = join(folder.path, 'rates.csv')
+    const lines = exact.map(([sent]) => Object.values({ ...dated(sent), from_currency: 'ISK' }).join(','))
+    await writeFile(file, ['from_currency,rate,date', ...lines].join('\n'))
+    const run = async () => {
+      const args = ['exchange-rates', 'import', file, '--json', '--database', service().databaseUrl]
+      const { imported, existing, wrong } = JSON.parse((await runCommand(args)).stdout)
+      return { imported, existing, wrong }
+    }
+    assert.deepEqual(await run(), { imported: exact.length, existing: 0, wrong: 0 })
+    assert.deepEqual(await run(), { imported: 0, existing: exact.length, wrong: 0 })
+    const { body } = await service().get('/exchange-rates?from_currency=ISK&orderby=date&order=asc')
+    assert.deepEqual(
+      body.map(({ rate }: { rate: string }) => rate),
+      exact.map(([, stored]) => stored),
+    )
+    await folder.remove()
+  })
+})
