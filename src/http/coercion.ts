@@ -32,6 +32,9 @@ const BOOLEANS: Record<string, boolean> = {
   off: false,
 }
 
+/** The number that text is read as, wherever a number is an argument; undefined if it is none. */
+export const numberIn = (text: string): number | undefined => (NUMBER.test(text) ? Number(text) : undefined)
+
 const takesAnyText = ({ type, const: constant, enum: choices }: JsonSchema): boolean =>
   type === 'string' && constant === undefined && choices === undefined
 
@@ -50,7 +53,7 @@ export function coercer(schema: JsonSchema): (value: unknown) => unknown {
   switch (schema.type) {
     case 'integer':
     case 'number':
-      return value => (typeof value === 'string' && NUMBER.test(value) ? Number(value) : value)
+      return value => (typeof value === 'string' ? (numberIn(value) ?? value) : value)
     case 'boolean':
       return value =>
         typeof value === 'string' || typeof value === 'number'

@@ -6,7 +6,7 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { isObject } from '../../base/unknown.ts'
 import { isTaking, kinds } from '../conversions/conversion.ts'
 import type { CreateArguments } from '../conversions/schema.ts'
-import { number, text } from './reading.ts'
+import { amountOf, number, text } from './reading.ts'
 import { type Delivery, ignored, type Unchecked } from './report.ts'
 import type { CurrencyUnsaid, Sender, Setup } from './sender.ts'
 import { headerOf, isSame, macOf, type Signed } from './signatures.ts'
@@ -147,7 +147,9 @@ function readBy(mapping: Mapping, payload: unknown, unsaidCurrency = UNSAID): De
     if (value !== undefined && value !== '') report[name] = value
   }
   for (const name of plain) if (name !== 'kind') setArgument(name, textual(name, valueAt(name)))
-  for (const name of amounts) setArgument(name, amountOf(valueAt(name), scale, kind))
+  // Refunds are often sent as negative numbers; a sale below zero earns nothing.
+  const inUnits = (amount: number) => (takings.has(kind) ? Math.abs(amount) : amount) / scale
+  for (const name of amounts) setArgument(name, amountOf(valueAt(name), inUnits))
   // It was decided by this currency what the numbers are worth.
   if (isMinor) report.currency = currency
   setArgument('references', referencesOf(payload, mapping.references))
@@ -163,13 +165,6 @@ function textual(name: string, value: unknown): unknown {
 }
 
 const takings: ReadonlySet<unknown> = new Set(kinds.filter(isTaking))
-
-/** In whole units of the currency. Refunds are often sent as negative numbers; a sale below zero earns nothing. */
-function amountOf(value: unknown, scale: number, kind: unknown): unknown {
-  const amount = number(value)
-  if (amount === undefined) return value
-  return (takings.has(kind) ? Math.abs(amount) : amount) / scale
-}
 
 function referencesOf(payload: unknown, pointers: unknown): unknown {
   if (pointers === undefined) return undefined

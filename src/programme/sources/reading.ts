@@ -1,6 +1,7 @@
 /** Reads payloads of others, which may have any shape. Pure. */
 
 import { isObject } from '../../base/unknown.ts'
+import { numberIn } from '../../http/coercion.ts'
 import { MAX_REFERENCE } from '../conversions/conversion.ts'
 import type { Reported } from './report.ts'
 
@@ -15,11 +16,21 @@ export const list = (value: unknown): readonly unknown[] => (Array.isArray(value
 export const text = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 
-/** A number, or text that reads as one; undefined for anything else. */
+/** A number, or text that the interface reads as one; undefined for anything else. */
 export function number(value: unknown): number | undefined {
   if (typeof value === 'number') return value
-  if (typeof value !== 'string' || !/^-?\d+(\.\d+)?$/.test(value)) return undefined
-  return Number(value)
+  return typeof value === 'string' ? numberIn(value) : undefined
+}
+
+/**
+ * An amount, changed where it is a number. Anything else is left as it is, for the interface to refuse: read as nothing, it
+ * would be recorded for good.
+ * @returns undefined where nothing was sent
+ */
+export function amountOf(value: unknown, change: (amount: number) => number = amount => amount): unknown {
+  if (value === null || value === '') return undefined
+  const amount = number(value)
+  return amount === undefined ? value : change(amount)
 }
 
 /** The identifier of an object that may be expanded or be its identifier alone. */
