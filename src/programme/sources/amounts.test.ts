@@ -97,4 +97,148 @@ describeService('amounts in deliveries', service => {
       await refused('generic', { kind: 'sale', id, cents }, id, /Missing argument: amount/)
     }
   })
+
+  const event = (type: string, object: object) => ({ type, created: 1_780_000_000, data: { object } })
+
+  test('Stripe: an amount that is missing or no number is refused, and never 0', async () => {
+    const session = (args: object) => ({ payment_status: 'paid', currency: 'usd', ...args })
+    const paid = (args: object) => ({ currency: 'usd', ...args })
+    const unread = ['abc', '12,00', {}, true]
+    const missing = [undefined, null, '']
+    for (const value of [...unread, ...missing]) {
+      const reason = missing.some(one => one === value)
+        ? /Missing argument: amount/
+        : /amount: must be a number/
+      const cases: [type: string, object: object][] = [
+        ['checkout.session.completed', session({ amount_total: value })],
+        ['checkout.session.async_payment_succeeded', session({ amount_total: value })],
+        ['invoice.paid', paid({ amount_paid: value })],
+        ['invoice.paid', paid({ amount_paid: value, total: 5000 })],
+        ['charge.refunded', paid({ amount_refunded: value })],
+      ]
+      for (const [type, object] of cases) {
+        const id = named()
+        await refused('stripe', event(type, { id, ...object }), id, reason)
+      }
+      const charge = named()
+      const dispute = { id: 'du', charge, currency: 'usd', amount: value, status: 'needs_response' }
+      await refused('stripe', event('charge.dispute.created', dispute), charge, reason)
+    }
+    const session5 = session({ amount_total: 5000 })
+    for (const value of unread) {
+      const wrong: [type: string, object: object, reason: RegExp][] = [
+        ['checkout.session.completed', { ...session5, total_details: { amount_tax: value } }, /tax: must be/],
+        [
+          'checkout.session.completed',
+          { ...session5, total_details: { amount_shipping: value } },
+          /shipping: must be/,
+        ],
+        [
+          'checkout.session.completed',
+          { ...session5, total_details: { amount_discount: value } },
+          /discount: must be/,
+        ],
+        ['invoice.paid', paid({ amount_paid: 5000, total: value }), /amount: must be/],
+        ['invoice.paid', paid({ amount_paid: 5000, tax: value }), /tax: must be/],
+        [
+          'invoice.paid',
+          paid({ amount_paid: 5000, total_taxes: [{ amount: 1 }, { amount: value }] }),
+          /tax: must be/,
+        ],
+        ['invoice.paid', paid({ amount_paid: 5000, total_taxes: [{}] }), /tax: must be/],
+        [
+          'invoice.paid',
+          paid({ amount_paid: 5000, shipping_cost: { amount_total: value } }),
+          /shipping: must be/,
+        ],
+      ]
+      for (const [type, object, reason] of wrong) {
+        const id = named()
+        await refused('stripe', event(type, { id, ...object }), id, reason)
+      }
+    }
+  })
+
+  test('Stripe: what is optional may be null or left out', async () => {
+    const taken = async (type: string, of: object) => {
+      const id = named()
+      const { results } = await deliver('stripe', event(type, { id, currency: 'usd', ...of }))
+      assert.equal(results[0].status, 201, JSON.stringify(results))
+      return conversionOf(id)
+    }
+    const session = { payment_status: 'paid', amount_total: 5000 }
+    const none = { amount_tax: null, amount_shipping: null, amount_discount: null }
+    for (const args of [{}, { total_details: null }, { total_details: {} }, { total_details: none }]) {
+      const { amount, tax, shipping } = await taken('checkout.session.completed', { ...session, ...args })
+      assert.deepEqual([amount, tax, shipping], [50, 0, 0])
+    }
+    const trial = { payment_status: 'no_payment_required', amount_total: null, currency: null }
+    assert.equal((await taken('checkout.session.completed', trial)).kind, 'lead')
+    const without = {
+      tax: null,
+      total: null,
+      shipping_cost: null,
+      total_taxes: null,
+      total_discount_amounts: null,
+    }
+    for (const args of [{}, without, { total_taxes: [] }]) {
+      const { amount, tax, shipping } = await taken('invoice.paid', { amount_paid: 5000, ...args })
+      assert.deepEqual([amount, tax, shipping], [50, 0, 0])
+    }
+    // A half of it was paid by the customer's balance.
+    const half = { amount_paid: 5000, total: 10_000, total_taxes: [{ amount: 1000 }, { amount: 600 }] }
+    assert.equal((await taken('invoice.paid', half)).tax, 8)
+  })
+
+  test('WooCommerce: an amount that is missing or no number is refused, and never 0', async () => {
+    const order = (args: object) => ({
+      currency: 'USD',
+      status: 'completed',
+      total: '50.00',
+      date_paid_gmt: '2026-07-01T10:00:00',
+      date_modified_gmt: '2026-07-04T10:00:00',
+      ...args,
+    })
+    for (const value of ['abc', '12,00', {}]) {
+      const wrong: [object, RegExp][] = [
+        [{ total: value }, /amount: must be/],
+        [{ total: value, status: 'processing' }, /amount: must be/],
+        [{ total: value, status: 'cancelled' }, /amount: must be/],
+        [{ total_tax: value }, /tax: must be/],
+        [{ shipping_total: value }, /shipping: must be/],
+        [{ discount_total: value }, /discount: must be/],
+        [{ line_items: [{ product_id: 1, total: value }] }, /lines: amount of item 1/],
+      ]
+      for (const [args, reason] of wrong) {
+        const id = named()
+        await refused('woocommerce', order({ id, date_modified_gmt: '', ...args }), id, reason)
+      }
+    }
+    for (const total of [undefined, null, '']) {
+      for (const status of ['processing', 'completed', 'cancelled']) {
+        const id = named()
+        await refused('woocommerce', order({ id, total, status }), id, /Missing argument: amount/)
+      }
+    }
+    // The sale is not lost by one of its refunds.
+    for (const total of ['abc', undefined]) {
+      const id = named()
+      const { results } = await deliver('woocommerce', order({ id, refunds: [{ id: 1, total }] }))
+      assert.deepEqual(
+        results.map((one: any) => one.status),
+        [201, 400],
+      )
+      const recorded = (await service().get(`/conversions?reference=${id}`)).body
+      assert.deepEqual(
+        recorded.map(({ kind, amount }: any) => [kind, amount]),
+        [['sale', 50]],
+      )
+    }
+    for (const args of [{}, { total_tax: '', shipping_total: null, line_items: [{ product_id: 1 }] }]) {
+      const { results } = await deliver('woocommerce', order({ id: named(), ...args }))
+      assert.equal(results[0].status, 201, JSON.stringify(results))
+    }
+    const product = { id: 7, status: 'trash', price: '5.00' }
+    assert.match((await deliver('woocommerce', product)).ignored, /It is no order/)
+  })
 })

@@ -62,8 +62,16 @@ export function originsOf(
   })
 }
 
-/** Of what was paid; a shop may count as paid by other means (a voucher, a balance) what these are larger by. */
-export function sharesOf(amount: number, { tax, shipping }: Record<'tax' | 'shipping', number>) {
+/**
+ * Of what was paid; a shop may count as paid by other means (a voucher, a balance) what these are larger by. What is no
+ * amount is left as it is.
+ */
+export function sharesOf(
+  amount: unknown,
+  shares: Readonly<Record<'tax' | 'shipping', unknown>>,
+): Readonly<Record<'tax' | 'shipping', unknown>> {
+  const { tax = 0, shipping = 0 } = shares
+  if (typeof amount !== 'number' || typeof tax !== 'number' || typeof shipping !== 'number') return shares
   const taxPaid = Math.min(tax, amount)
   return { tax: taxPaid, shipping: Math.min(shipping, amount - taxPaid) }
 }

@@ -1,15 +1,14 @@
 /** The content of a delivery: conversions, and names of one payment. */
 import type { CreateArguments } from '../conversions/schema.ts'
 
-export type Reported = Omit<CreateArguments, 'context'> & OnlyIf
-
-type OnlyIf = {
-  /** Ignored for a payment that was never disputed. */
-  readonly onlyIfDisputed?: boolean
-}
+export type Reported = Omit<CreateArguments, 'context'>
 
 /** The same as the sender has written it, which is yet to be checked. */
-export type Unchecked = OnlyIf & { [argument: string]: unknown }
+export type Unchecked = {
+  /** Ignored for a payment that was never disputed. */
+  readonly onlyIfDisputed?: boolean
+  [argument: string]: unknown
+}
 
 export interface Delivery {
   readonly conversions: readonly Unchecked[]

@@ -6,6 +6,7 @@
  */
 
 import {
+  amountOf,
   idOf,
   type Json,
   list,
@@ -41,10 +42,16 @@ async function isSignedByStripe({ headers, body, at }: Signed, secret: string): 
 }
 
 /** Stripe counts some currencies in other units than ISO 4217 does. */
-function amountIn(currency: string, value: unknown): number {
-  const units = number(value) ?? 0
-  if (ZERO_DECIMALS.has(currency)) return units
-  return THREE_DECIMALS.has(currency) ? units / 1000 : units / 100
+function amountIn(currency: string, value: unknown): unknown {
+  const scale = ZERO_DECIMALS.has(currency) ? 1 : THREE_DECIMALS.has(currency) ? 1000 : 100
+  return amountOf(value, units => units / scale)
+}
+
+/** The amounts of several objects, such as taxes. Left as they are where one of them has none. */
+function sumOf(values: unknown): unknown {
+  const amounts = list(values).map(one => number(object(one).amount))
+  if (!Array.isArray(values) || amounts.includes(undefined)) return values
+  return amounts.reduce<number>((sum, amount = 0) => sum + amount, 0)
 }
 
 export const stripe: Sender = {
@@ -120,19 +127,19 @@ function readSession(session: Json): Delivery {
 }
 
 function readInvoice(invoice: Json): Delivery {
-  const paid = number(invoice.amount_paid) ?? 0
+  const paid = amountOf(invoice.amount_paid)
   if (paid === 0) return ignored('Nothing was paid.')
   const currency = text(invoice.currency)
-  const total = number(invoice.total) ?? paid
+  const total = amountOf(invoice.total) ?? paid
   // The customer's balance may have paid a part of it.
-  const partOf = (value: unknown) => Math.round(((number(value) ?? 0) * paid) / Math.max(total, paid))
+  const isRead = typeof paid === 'number' && typeof total === 'number'
+  const partOf = (value: unknown) =>
+    isRead ? amountOf(value, amount => Math.round((amount * paid) / Math.max(total, paid))) : value
   const id = text(invoice.id)
   const payments = list(object(invoice.payments).data).map(item => object(object(item).payment))
   const details = object(object(invoice.parent).subscription_details ?? invoice.subscription_details)
-  const sum = (values: unknown) =>
-    list(values).reduce<number>((total, item) => total + (number(object(item).amount) ?? 0), 0)
   const shares = sharesOf(paid, {
-    tax: partOf(number(invoice.tax) ?? sum(invoice.total_taxes ?? invoice.total_tax_amounts)),
+    tax: partOf(invoice.tax ?? sumOf(invoice.total_taxes ?? invoice.total_tax_amounts)),
     shipping: partOf(object(invoice.shipping_cost).amount_total),
   })
   return {
@@ -148,10 +155,10 @@ function readInvoice(invoice: Json): Delivery {
           ],
           id,
         ),
-        amount: amountIn(currency, paid),
+        amount: typeof total === 'number' ? amountIn(currency, paid) : total,
         tax: amountIn(currency, shares.tax),
         shipping: amountIn(currency, shares.shipping),
-        discount: amountIn(currency, sum(invoice.total_discount_amounts)),
+        discount: amountIn(currency, sumOf(invoice.total_discount_amounts)),
         currency,
         customer: withoutEmpty({
           id: idOf(invoice.customer),

@@ -2,8 +2,19 @@
  * Reads WooCommerce's webhooks order.created and order.updated, which have the whole order with all its refunds.
  * Followed: https://woocommerce.github.io/woocommerce-rest-api-docs/#order-properties
  */
-import { type Json, list, names, number, object, originsOf, sharesOf, text, withoutEmpty } from './reading.ts'
-import { type Delivery, ignored, type Reported } from './report.ts'
+import {
+  amountOf,
+  type Json,
+  list,
+  names,
+  number,
+  object,
+  originsOf,
+  sharesOf,
+  text,
+  withoutEmpty,
+} from './reading.ts'
+import { type Delivery, ignored, type Unchecked } from './report.ts'
 import type { Sender } from './sender.ts'
 import { headerOf, isSame, macOf } from './signatures.ts'
 
@@ -23,20 +34,21 @@ const GIVEN_UP = new Set(['cancelled', 'failed', 'trash'])
 function readOrder(payload: unknown): Delivery {
   const order = object(payload)
   const reference = text(order.id)
-  if (reference === '' || order.total === undefined) return ignored('It is no order.')
   const status = text(order.status)
+  const wasPaid = PAID.has(status) || (GIVEN_UP.has(status) && Boolean(order.date_paid_gmt))
+  if (reference === '' || (order.total === undefined && !wasPaid)) return ignored('It is no order.')
   const references = names([text(order.order_key), text(order.transaction_id)], reference)
   const payment = { reference, references, currency: text(order.currency) }
   const refunds = list(order.refunds).map(refund => refundOf(object(refund), payment))
   if (PAID.has(status))
     return { conversions: [saleOf(order, payment), ...refunds, ...revivalOf(order, payment)] }
-  if (!GIVEN_UP.has(status) || !order.date_paid_gmt) return ignored(`The order is ${status}: it is not paid.`)
+  if (!wasPaid) return ignored(`The order is ${status}: it is not paid.`)
   // An order that was paid and then given up earns nothing until it is paid again.
-  return { conversions: [...refunds, standingOf(order, payment, number(order.total) ?? 0)] }
+  return { conversions: [...refunds, standingOf(order, payment, amountOf(order.total))] }
 }
 
 /** Reports a change of an order as a dispute, since it may be reversed. */
-function standingOf(order: Json, payment: Payment, amount: number): Reported {
+function standingOf(order: Json, payment: Payment, amount: unknown): Unchecked {
   if (number(order.total) === 0) return { kind: 'refund', cumulative: true, ...payment, amount }
   const changedAt = text(order.date_modified_gmt)
   return {
@@ -53,31 +65,36 @@ const timeOf = (date: string) => date.replace('T', ' ').slice(0, 19)
 const AT_ONCE_SECONDS = 60
 
 /** A paid order that was changed since may have been given up in between. */
-function revivalOf(order: Json, payment: Payment): readonly Reported[] {
+function revivalOf(order: Json, payment: Payment): readonly Unchecked[] {
   const [paid, changed] = [order.date_paid_gmt, order.date_modified_gmt].map(date =>
     Date.parse(`${text(date)}Z`),
   )
   const isChanged = changed! - paid! > AT_ONCE_SECONDS * 1000
-  if (!isChanged || number(order.total) === 0) return []
+  // Without a total there is no sale that could be paid again.
+  if (!isChanged || !number(order.total)) return []
   const isOld = text(order.status) !== 'processing'
   return [{ ...standingOf(order, payment, 0), ...(isOld && { onlyIfDisputed: true }) }]
 }
 
-type Payment = Pick<Reported, 'reference' | 'references' | 'currency'>
+interface Payment {
+  readonly reference: string
+  readonly references: readonly string[]
+  readonly currency: string
+}
 
-function saleOf(order: Json, payment: Payment): Reported {
+function saleOf(order: Json, payment: Payment): Unchecked {
   const billing = object(order.billing)
   const meta = metaOf(order)
   const customer = number(order.customer_id) ?? 0
   const paid = text(order.date_paid_gmt) || text(order.date_created_gmt)
-  const amount = number(order.total) ?? 0
-  const [tax, shipping] = [number(order.total_tax) ?? 0, number(order.shipping_total) ?? 0]
+  const amount = amountOf(order.total)
+  const [tax, shipping] = [amountOf(order.total_tax), amountOf(order.shipping_total)]
   return {
     kind: meta.has('_subscription_renewal') ? 'renewal' : 'sale',
     ...payment,
     amount,
     ...sharesOf(amount, { tax, shipping }),
-    discount: number(order.discount_total) ?? 0,
+    discount: amountOf(order.discount_total),
     lines: list(order.line_items).map(item => lineOf(object(item))),
     customer: withoutEmpty({
       id: customer === 0 ? '' : String(customer),
@@ -102,10 +119,10 @@ function lineOf(item: Json) {
   return {
     ...withoutEmpty({ product: text(item.sku) || text(item.product_id) }),
     quantity: Math.max(1, Math.round(number(item.quantity) ?? 1)),
-    amount: Math.max(0, number(item.total) ?? 0),
+    amount: amountOf(item.total, amount => Math.max(0, amount)),
   }
 }
 
-function refundOf(refund: Json, payment: Payment): Reported {
-  return { kind: 'refund', part: text(refund.id), ...payment, amount: Math.abs(number(refund.total) ?? 0) }
+function refundOf(refund: Json, payment: Payment): Unchecked {
+  return { kind: 'refund', part: text(refund.id), ...payment, amount: amountOf(refund.total, Math.abs) }
 }
