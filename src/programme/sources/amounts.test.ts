@@ -159,6 +159,27 @@ describeService('amounts in deliveries', service => {
     }
   })
 
+  test('what was not taken stays with its source, with its name and the time', async t => {
+    const at = Date.UTC(2026, 8, 1, 10, 20, 30)
+    t.mock.timers.enable({ apis: ['Date'], now: at })
+    const wrong = { id: 'cs_wrong', payment_status: 'paid', currency: 'usd', amount_total: 'abc' }
+    await deliver('stripe', event('checkout.session.completed', wrong))
+    const problem = await problemOf('stripe')
+    assert.match(problem, /^"cs_wrong": .*amount: must be a number.* \(2026-09-01 10:20 UTC\)$/)
+    t.mock.timers.setTime(at + 3_600_000)
+    const taken = { ...wrong, id: 'cs_taken', amount_total: 500 }
+    await deliver('stripe', event('checkout.session.completed', taken))
+    assert.equal(await problemOf('stripe'), problem)
+    const unnamed = { ...event('checkout.session.completed', { ...taken, id: null }), id: 'evt_unnamed' }
+    await deliver('stripe', unnamed)
+    assert.match(await problemOf('stripe'), /^"evt_unnamed": .*reference.* \(2026-09-01 11:20 UTC\)$/)
+    await deliver('generic', { kind: 'sale', cents: 5 })
+    assert.match(await problemOf('generic'), /^"sale": .*reference.* \(2026-09-01 11:20 UTC\)$/)
+    await deliver('generic', { kind: 'sale', id: 'x'.repeat(5000), cents: 'abc' })
+    const long = await problemOf('generic')
+    assert.ok(long.length <= 500 && long.endsWith(' (2026-09-01 11:20 UTC)'), long)
+  })
+
   test('Stripe: what is optional may be null or left out', async () => {
     const taken = async (type: string, of: object) => {
       const id = named()

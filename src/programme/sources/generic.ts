@@ -155,7 +155,7 @@ function readBy(mapping: Mapping, payload: unknown, unsaidCurrency = UNSAID): De
   setArgument('references', referencesOf(payload, mapping.references))
   setArgument('customer', membersOf(customer, valueAt))
   setArgument('click', membersOf(clicks, valueAt))
-  return { conversions: [report] }
+  return { event: senderKind, conversions: [report] }
 }
 
 /** Numbers of orders count as names as well. */

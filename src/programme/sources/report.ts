@@ -11,6 +11,8 @@ export type Unchecked = {
 }
 
 export interface Delivery {
+  /** What the sender calls it, for what has no reference; empty when nothing. */
+  readonly event?: string
   readonly conversions: readonly Unchecked[]
   /** Names of one payment that no conversion has. */
   readonly names?: readonly string[]

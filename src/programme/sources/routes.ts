@@ -20,6 +20,7 @@ const trial = endpoint({
     status: 200,
     schema: Type.Object({
       conversions: Type.Array(Type.Unknown()),
+      event: Type.Optional(Type.String({ description: 'What the sender calls it; empty when nothing.' })),
       names: Type.Optional(Type.Array(Type.String())),
       ignored: Type.Optional(Type.String()),
     }),

@@ -3,7 +3,7 @@
  * others.
  */
 import { entryOf, Failure } from '../../base/errors.ts'
-import { now } from '../../base/time.ts'
+import { formatTime, now } from '../../base/time.ts'
 import { isObject } from '../../base/unknown.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, plainRules } from '../../records/rules.ts'
@@ -62,14 +62,14 @@ export async function deliver(
   if (source?.status !== 'active' || !(await sender?.isSigned({ headers, body, at: now() }, source))) {
     throw new Failure('wrong_signature')
   }
-  const { conversions, names = [], ignored } = await readPayload(context, source, parse(body))
+  const { conversions, names = [], ignored, event = '' } = await readPayload(context, source, parse(body))
   const results: Result[] = []
   if (names.length > 1) await join(context, source.context, names)
   for (const { onlyIfDisputed, ...one } of conversions) {
     if (onlyIfDisputed && !(await isDisputed(context, source.context, String(one.reference)))) continue
     const { result, problem } = await report(context, id, { ...one, context: source.context }, argumentsOf)
     results.push(result)
-    if (problem) await keepProblem(context, id, one.reference, problem)
+    if (problem) await keepProblem(context, id, text(one.reference) || event, problem)
   }
   return { results, ...(ignored !== undefined && { ignored }) }
 }
@@ -135,18 +135,25 @@ function read(
 
 const MAX_PROBLEM = 500
 const MAX_NAME = 100
+/** Length of a time without its seconds. */
+const MINUTE = 'YYYY-MM-DD HH:MM'.length
 
-/** The history of the source has each of them. */
+/**
+ * Keeps what was wrong and when, for it stays when later deliveries are taken. The history of the source has each of them:
+ * of those that are alike, one a minute.
+ * @param name the reference, or what the sender calls the event
+ */
 async function keepProblem(
   context: RequestContext,
   id: number,
-  reference: unknown,
+  name: string,
   message: string,
 ): Promise<void> {
-  const named = text(reference).slice(0, MAX_NAME).toWellFormed()
+  const named = name.slice(0, MAX_NAME).toWellFormed()
   // Quoted, it has no control characters.
   const subject = named === '' ? '' : `${JSON.stringify(named)}: `
-  const problem = (subject + message).slice(0, MAX_PROBLEM)
+  const time = ` (${formatTime(now()).slice(0, MINUTE)} UTC)`
+  const problem = (subject + message).slice(0, MAX_PROBLEM - time.length) + time
   await write(context, async tx => {
     const settings = await context.settings.current()
     const before = await store.sources.hold(tx, id)

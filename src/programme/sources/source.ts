@@ -81,12 +81,14 @@ const fields = {
         : problemOfMapping(value),
     sample: () => '{}',
   },
-  /** The last delivery that could not be accepted; empty when there was none. */
+  /** The last delivery that could not be accepted, and when; empty when there was none. */
   problem: {
     type: 'text',
     nullable: false,
     ...neither,
-    wire: Type.String({ description: 'Why a delivery could not be taken, lately; empty when all could.' }),
+    wire: Type.String({
+      description: 'Which delivery could not be taken last, why, and when in UTC; empty when all could.',
+    }),
     order: false,
     initial: '',
     show: (value: string) => value,

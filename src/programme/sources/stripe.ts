@@ -78,6 +78,7 @@ function readStripe(payload: unknown, mode: 'live' | 'test'): Delivery {
   const delivery = reader(of)
   return {
     ...delivery,
+    event: text(event.id) || type,
     conversions: delivery.conversions.map(conversion => ({ ...conversion, ...occurred })),
   }
 }
