@@ -648,6 +648,18 @@ describeService('commission rules', service => {
     assert.equal((await preview({ ...sale, sales_ever: 10, rule: tiered })).amount, '15.50')
     const leads = { ...unsaved, kinds: ['lead'] }
     assert.equal((await preview({ ...sale, kind: 'lead', rule: leads })).amount, '15.50')
+    const unknown = {
+      ...{ affiliate_id: 999_999, group_id: 999_998, rule_id: 999_997 },
+      rule: { ...unsaved, affiliate_id: 999_996 },
+    }
+    const nobody = await service().post('/rules/preview', { ...sale, ...unknown })
+    assertFailure(nobody, 400, 'rest_invalid_param')
+    assert.deepEqual(nobody.body.data.params, {
+      affiliate_id: 'must be an identifier that exists among the affiliates.',
+      group_id: 'must be an identifier that exists among the groups.',
+      rule_id: 'must be an identifier that exists among the rules.',
+      'rule[affiliate_id]': 'must be an identifier that exists among the affiliates.',
+    })
     const wrong = await service().post('/rules/preview', {
       ...sale,
       rule: { ...unsaved, conditions: [{ field: 'country' }] },

@@ -8,6 +8,7 @@ import { choice, identifier, line, moment, money } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now, parseMoment } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
+import { problemsOfReferences } from '../../records/store.ts'
 import { calculationOf } from './calculation.ts'
 import type { LineField, SaleField, TierField } from './conditions.ts'
 import { isEnded, judge } from './engine.ts'
@@ -105,10 +106,10 @@ export const previewSchema = Type.Object({
 type Preview = Static<typeof previewSchema>
 
 /** @throws Failure invalid_argument */
-export async function preview({ database, settings: of }: Context, args: PreviewArguments): Promise<Preview> {
-  const db = database.replica
-  const settings = await of.current()
-  refuseInvalid(problemsOfPreview(args, settings))
+export async function preview(context: Context, args: PreviewArguments): Promise<Preview> {
+  refuseInvalid(await problemsOfPreview(context, args))
+  const db = context.database.replica
+  const settings = await context.settings.current()
   const rows = (await store.currentRules(db)).filter(({ id }) => id !== args.rule_id)
   const replacedRow = args.rule_id === undefined ? undefined : await store.rules.find(db, args.rule_id)
   const trialRow = args.rule && trialRowOf(args.rule, settings, replacedRow)
@@ -152,7 +153,27 @@ export async function preview({ database, settings: of }: Context, args: Preview
 }
 
 /** Validation beyond the schemas. */
-export function problemsOfPreview(args: Partial<PreviewArguments>, settings: Settings): Problems {
+export async function problemsOfPreview(
+  { database, settings }: Context,
+  args: Partial<PreviewArguments>,
+): Promise<Problems> {
+  const db = database.reader
+  const { rule_id: id, rule: unsaved = {} } = args
+  const isUnknown = id !== undefined && !(await store.rules.exists(db, id))
+  return {
+    // They are called as those of a rule.
+    ...(await problemsOfReferences(db, rule, args)),
+    ...(isUnknown && { rule_id: 'must be an identifier that exists among the rules.' }),
+    ...withinRule(await problemsOfReferences(db, rule, unsaved)),
+    ...problemsIn(args, await settings.current()),
+  }
+}
+
+const withinRule = (problems: Problems): Problems =>
+  Object.fromEntries(Object.entries(problems).map(([name, problem]) => [`rule[${name}]`, problem]))
+
+/** What is wrong without looking anything up. */
+function problemsIn(args: Partial<PreviewArguments>, settings: Settings): Problems {
   const currency = args.currency?.toUpperCase() ?? settings.currency
   const decimals = decimalsOf(currency)
   if (decimals === undefined) {
@@ -174,10 +195,7 @@ export function problemsOfPreview(args: Partial<PreviewArguments>, settings: Set
   if (args.lines?.some(({ amount = 0 }) => toUnits(amount, decimals) === undefined)) {
     problems.lines = `must have amounts with at most ${decimals} decimals, as ${currency} has.`
   }
-  for (const [name, problem] of Object.entries(args.rule ? rule.problems(args.rule, settings) : {})) {
-    problems[`rule[${name}]`] = problem
-  }
-  return problems
+  return { ...problems, ...withinRule(args.rule ? rule.problems(args.rule, settings) : {}) }
 }
 
 /** The affiliate's sales so far, or those that are supposed. */

@@ -17,7 +17,7 @@ export const rules: Resource = {
       summary: 'Say what a sale would earn, and why',
       arguments: previewArguments,
       answer: { status: 200, schema: previewSchema },
-      check: async (call, args) => problemsOfPreview(args, await call.settings.current()),
+      check: problemsOfPreview,
       handle: async (call, args) => ({ status: 200, body: JSON.stringify(await preview(call, args)) }),
     }),
   ],
