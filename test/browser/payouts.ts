@@ -160,7 +160,15 @@ export function payoutScenarios(world: () => World): void {
       const { id: affiliate_id } = await newAffiliate('lessthanowed')
       const { id } = await world().make('/referrals', { affiliate_id, amount: 6, status: 'unpaid' })
       const payout = await world().make('/payouts', { affiliate_id, referrals: `${id}` })
-      await world().work(`/payouts/${payout.id}`, async page => {
+      await world().work(`/referrals/${id}/show`, async page => {
+        // What would be refused is not offered: the payout can be corrected.
+        await page
+          .getByRole('link', { name: `#${payout.id}` })
+          .first()
+          .waitFor()
+        await page.getByRole('link', { name: 'Edit' }).waitFor()
+        assert.equal(await page.getByRole('button', { name: 'Delete' }).count(), 0)
+        await goTo(page, `/payouts/${payout.id}`)
         const says = (text: string) => page.getByRole('status').getByText(text, { exact: true }).waitFor()
         const amount = page.getByLabel('Amount')
         const referrals = page.getByRole('textbox', { name: 'Referrals' })

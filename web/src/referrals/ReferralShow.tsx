@@ -41,27 +41,30 @@ export function ReferralShow() {
   )
 }
 
-/** What a payout run has reserved stays as it is until the run has an outcome. */
+/** What a payout run has reserved stays as it is until the run has an outcome; what a payout has paid stays paid by it. */
 function Actions({ referral }: { referral: Referral }) {
   const { data } = useExplanation(referral.id)
   if (data && data.payout_run_id > 0) return null
+  const isPaidByPayout = referral.payout_id !== '0'
   return (
     <>
-      {referral.payout_id === '0' && <Moves moving={moving} record={referral} />}
+      {!isPaidByPayout && <Moves moving={moving} record={referral} />}
       <Allowed to="referrals.edit">
         <Button component={Link} to={`/referrals/${referral.id}`} startIcon={<EditIcon />}>
           Edit
         </Button>
       </Allowed>
-      <DeleteRecord of={referrals} record={referral}>
-        <Typography>
-          The referral is deleted for good, along with the amount owed for it. Its number is never reused.
-        </Typography>
-        <Typography sx={{ mt: 1 }}>
-          What stays: the ledger, which tells that it was there. To owe nothing for it and keep it in the
-          list, reject it.
-        </Typography>
-      </DeleteRecord>
+      {!isPaidByPayout && (
+        <DeleteRecord of={referrals} record={referral}>
+          <Typography>
+            The referral is deleted for good, along with the amount owed for it. Its number is never reused.
+          </Typography>
+          <Typography sx={{ mt: 1 }}>
+            What stays: the ledger, which tells that it was there. To owe nothing for it and keep it in the
+            list, reject it.
+          </Typography>
+        </DeleteRecord>
+      )}
     </>
   )
 }
