@@ -484,6 +484,8 @@ export function payoutScenarios(world: () => World): void {
           '$30.30\n2 payouts',
           '$30.30\n1 payout',
         ])
+        const methods = ['PayPal', '=cmd()', 'PayPal']
+        assert.deepEqual(await column(page, 'Method'), methods)
         const amounts = ['$10.10', '$20.20', '$30.30']
         for (const expected of [amounts.toReversed(), amounts]) {
           await page.getByRole('button', { name: 'Amount' }).click()
@@ -514,6 +516,15 @@ export function payoutScenarios(world: () => World): void {
         await page.getByLabel('Amount from').pressSequentially('40.0')
         await page.getByText('Nothing matches').waitFor()
         assert.equal(await page.getByLabel('Amount from').inputValue(), '40.0')
+
+        // What a run calls its method is found by the name that the list shows.
+        await world().make('/payouts', { affiliate_id: affiliate.id, amount: 1, payout_method: 'csv' })
+        await goTo(page, `/payouts?filter={"affiliate_id":${affiliate.id}}`)
+        await page.getByText('1-4 of 4').waitFor()
+        await page.getByLabel('Method').pressSequentially('plain csv', { delay: 60 })
+        await page.getByText('1-1 of 1').waitFor()
+        assert.deepEqual(await column(page, 'Method'), ['Plain CSV'])
+        assert.equal(await page.getByLabel('Method').inputValue(), 'plain csv')
       })
     })
   })

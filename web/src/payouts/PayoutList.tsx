@@ -7,11 +7,12 @@ import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
 import { API, orderOf, queryOf } from '../api.ts'
+import { methodName, methodOf } from '../runs/run.ts'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import type { Column } from '../ui/column.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
-import { AmountFilter, ChoiceFilter, DateFilter, TextFilter } from '../ui/filters.tsx'
+import { AmountFilter, ChoiceFilter, DateFilter, NamedFilter, TextFilter } from '../ui/filters.tsx'
 import { day, type Money, time, useMoney } from '../ui/format.ts'
 import { Filters, Rows, Search } from '../ui/ListFrame.tsx'
 import { Empty, Page } from '../ui/Page.tsx'
@@ -69,7 +70,7 @@ function PayoutFilters() {
       <AffiliateInput nameOf={numberedName} helperText={false} sx={{ width: { sm: 220 } }} />
       <ChoiceFilter source="status" label="Status" choices={statusChoices.map(({ id }) => id)} width={110} />
       <ChoiceFilter source="failure" label="Failed ones" choices={['open', 'settled']} width={130} />
-      <TextFilter source="payout_method" label="Method" />
+      <NamedFilter source="payout_method" label="Method" idOf={methodOf} />
       <TextFilter source="reference" label="Reference" />
       <AmountFilter />
       <DateFilter />
@@ -103,7 +104,7 @@ const columnsOf = (money: Money): Column<Payout>[] => [
   {
     label: 'Method',
     sort: 'payout_method',
-    cell: ({ payout_method }) => <bdi>{payout_method || '–'}</bdi>,
+    cell: ({ payout_method }) => <bdi>{methodName(payout_method) || '–'}</bdi>,
     maxWidth: 260,
     wideOnly: true,
   },
@@ -146,7 +147,7 @@ function PayoutCards() {
                 {payout.payout_method && (
                   <>
                     {' · '}
-                    <bdi>{payout.payout_method}</bdi>
+                    <bdi>{methodName(payout.payout_method)}</bdi>
                   </>
                 )}
               </Typography>

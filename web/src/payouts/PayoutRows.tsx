@@ -1,4 +1,5 @@
 import { Box, TableCell, TableRow } from '@mui/material'
+import { methodName } from '../runs/run.ts'
 import { day, time, useMoney } from '../ui/format.ts'
 import { LatestTable, NoneYet, wideOnly } from '../ui/Latest.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
@@ -31,7 +32,7 @@ export function PayoutRows({ payouts }: { payouts: Payout[] }) {
             {day(payout.date)}
           </TableCell>
           <TableCell sx={{ ...wideOnly, overflowWrap: 'anywhere', minWidth: 90 }}>
-            <bdi>{payout.payout_method || '–'}</bdi>
+            <bdi>{methodName(payout.payout_method) || '–'}</bdi>
           </TableCell>
           <TableCell>
             <Box

@@ -1,4 +1,5 @@
 import Icon from '@mui/icons-material/PaymentsOutlined'
+import { methodName } from '../runs/run.ts'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
 import type { Payout } from './payout.ts'
@@ -14,7 +15,7 @@ export const payouts: RecordPages = {
   edit: lazily(() => import('./PayoutEdit.tsx'), 'PayoutEdit'),
   // The API requires the affiliate in every edit of a payout.
   always: ['affiliate_id'],
-  titleOf: ({ payout_method, amount }: Payout) => `${amount} ${payout_method}`,
+  titleOf: ({ payout_method, amount }: Payout) => `${amount} ${methodName(payout_method)}`,
   below: ['notes'],
   actions: { create: 'Payout recorded' },
 }

@@ -1,4 +1,5 @@
 /** Labels and sizes of plots and rankings. */
+import { methodName } from '../runs/run.ts'
 import { count } from '../ui/format.ts'
 import type { Rows } from './report.ts'
 
@@ -10,7 +11,7 @@ const LONGEST_NAME = 18
 /** Counts are whole: no tick labels in between. */
 export const axisLabel = (value: number) => (Number.isInteger(value) ? count(value) : '')
 
-export const methodOf = (row: Rows['payouts-by-method']) => row.payout_method || 'No method'
+export const methodOf = (row: Rows['payouts-by-method']) => methodName(row.payout_method) || 'No method'
 export const nameOf = (row: Pick<Rows['top-affiliates'], 'affiliate_id' | 'login' | 'display_name'>) =>
   row.display_name || row.login || `Affiliate ${row.affiliate_id}`
 

@@ -20,7 +20,11 @@ const words: Readonly<Record<Run['method'], { readonly name: string; readonly hi
 
 export const methods = Object.entries(words).map(([id, { name, hint }]) => ({ id, name, hint }))
 
+/** Of a payout: people may have typed a method of their own. */
 export const methodName = (method: string) => methods.find(({ id }) => id === method)?.name ?? method
+
+export const methodOf = (name: string) =>
+  methods.find(method => method.name.toLowerCase() === name.trim().toLowerCase())?.id
 
 /** Title in the global search. */
 export const titleOf = (run: Run) => `${nameOf(run)}, ${methodName(run.method)}, ${run.status}`

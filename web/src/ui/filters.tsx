@@ -11,6 +11,7 @@ const wide = (pixels: number) => ({ width: { sm: pixels } })
 /** One value of a list: a text with a comma would be several. */
 const asOne = (typed: string) => (typed === '' ? '' : [typed])
 const ofOne = (value: string | string[] = '') => [value].flat().join()
+const ofFirst = (value: string | string[] = '') => [value].flat()[0] ?? ''
 
 interface FilterProps {
   source: string
@@ -19,6 +20,21 @@ interface FilterProps {
 
 export function TextFilter({ width = 140, ...filterProps }: FilterProps & { width?: number }) {
   return <TextInput {...filterProps} parse={asOne} format={ofOne} helperText={false} sx={wide(width)} />
+}
+
+/** Filter by a text that lists show under a name, if it has one: either can be typed. */
+export function NamedFilter({
+  idOf,
+  ...filterProps
+}: FilterProps & {
+  /** @returns what has this name */
+  idOf: (name: string) => string | undefined
+}) {
+  const parse = (typed: string) => {
+    const id = idOf(typed)
+    return id === undefined ? asOne(typed) : [typed, id]
+  }
+  return <TextInput {...filterProps} parse={parse} format={ofFirst} helperText={false} sx={wide(140)} />
 }
 
 /** Filter by one of the server's fixed values. */
