@@ -200,4 +200,38 @@ describeService('referrals and the ledger on the command line', service => {
     const wrong = await run('statement', String(affiliate), '--from', '2024-02-30')
     assert.match(wrong.stderr, /^error: .*from: must be a date/)
   })
+
+  test('referrals import - lines in another currency are found again, before there is a rate and afterwards', async () => {
+    const { id: foreign } = await service().newAffiliate('foreign')
+    const statuses = ['pending', 'unpaid', 'paid', 'rejected']
+    const lines = statuses.flatMap(status => [
+      `${foreign},5,,VUV,V-amount-${status},${status},sale`,
+      `${foreign},,900,VUV,V-total-${status},${status},sale`,
+      `${foreign},-5,,VUV,V-amount-${status},${status},refund`,
+    ])
+    const path = await file(
+      'foreign.csv',
+      'affiliate_id,amount,order_total,currency,reference,status,type',
+      ...lines,
+    )
+    const first = await run('referrals', 'import', path)
+    assert.equal(first.stdout, 'Imported 12 of 12 lines; 0 were there already.\n', first.stderr)
+    const found = async () => {
+      const again = await run('referrals', 'import', path)
+      assert.equal(again.stdout, 'Imported 0 of 12 lines; 12 were there already.\n', again.stderr)
+    }
+    await found()
+    await service().post('/exchange-rates', { from_currency: 'VUV', rate: 0.01, date: '2020-01-01' })
+    const { body: rejected } = await service().get('/referrals?status=rejected&search=V-')
+    assert.equal(rejected.length, 3)
+    await found()
+    const later = await file(
+      'later.csv',
+      'affiliate_id,amount,currency,reference,status',
+      `${foreign},5,VUV,W-1,rejected`,
+    )
+    await run('referrals', 'import', later)
+    const again = await run('referrals', 'import', later)
+    assert.equal(again.stdout, 'Imported 0 of 1 lines; 1 were there already.\n', again.stderr)
+  })
 })

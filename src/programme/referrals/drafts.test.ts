@@ -42,6 +42,25 @@ describeService('drafts whose rate comes later', service => {
     ])
   })
 
+  test('200 - what is to be rejected is one draft until then, however often it is sent', async () => {
+    const sent = {
+      ...{ affiliate_id: affiliate.id, context: 'shop', reference: 'rejected-1' },
+      ...{ amount: 5, currency: 'SGD', status: 'rejected' },
+    }
+    const first = await service().post('/referrals', sent)
+    assert.deepEqual([first.status, first.body.status], [201, 'draft'])
+    const { id } = first.body
+    const again = await service().post('/referrals', sent)
+    assert.deepEqual([again.status, again.body.id], [200, id])
+    const other = await service().post('/referrals', { ...sent, amount: 6 })
+    assert.equal(other.status, 409)
+    await enterRate('SGD')
+    assert.equal(await statusOf(id), 'rejected')
+    // What is rejected does not keep its reference from others.
+    const { body: next, status } = await service().post('/referrals', { ...sent, status: 'unpaid' })
+    assert.deepEqual([status, next.status], [201, 'unpaid'])
+  })
+
   test('more than one transaction settles are settled in the background, though the clock has stepped back', async t => {
     const lines = Array.from({ length: 150 }, (_, number) =>
       JSON.stringify({

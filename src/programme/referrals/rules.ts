@@ -54,11 +54,9 @@ async function create(context: RequestContext, args: CreateArguments): Promise<C
       tx.reserveEvent(),
     ])
     refuseInvalid({ ...missing, ...problemsIn(resolvedArgs, settings) })
-    const draft = await withCommission(
-      tx,
+    const draft = calledAs(
+      await withCommission(tx, settings, resolvedArgs, draftOf(resolvedArgs, settings, context.actor.userId)),
       settings,
-      resolvedArgs,
-      draftOf(resolvedArgs, settings, context.actor.userId),
     )
     const created = await insertOnce(tx, draft, resolvedArgs, settings)
     if (!created.replayed) await finish(tx, 'referral.create', { after: created.row }, settings, { eventId })
@@ -72,8 +70,13 @@ function draftOf(args: CreateArguments, settings: Settings, actor: number) {
   const origin = { time: now(), actor }
   const draft = referral.newRow({ ...args, status, currency }, inCurrencyOf(args, settings), origin)
   const unique_reference = isUnique(draft, settings)
-  return { ...draft, unique_reference, request_hash: unique_reference ? requestHash(args, settings) : '' }
+  // Also of what need not be unique: whoever imports a file again finds it.
+  return { ...draft, unique_reference, request_hash: isCalled(draft) ? requestHash(args, settings) : '' }
 }
+
+/** What is to be rejected once its rate is known is no less a draft until then, and there is one of it. */
+const calledAs = (draft: ReturnType<typeof draftOf>, settings: Settings) =>
+  draft.status === 'draft' ? { ...draft, unique_reference: isUnique(draft, settings) } : draft
 
 /** Inserts it, or answers with the one that the same request created earlier. @throws Failure reference_taken */
 async function insertOnce(
@@ -334,12 +337,15 @@ function refuseMove(before: Status, after: Status): void {
 
 /** Whether no other referral may have the same reference. */
 function isUnique(
-  { context, reference, type, status }: Pick<Referral, 'context' | 'reference' | 'type' | 'status'>,
+  row: Pick<Referral, 'context' | 'reference' | 'type' | 'status'>,
   { earning }: Settings,
 ): 0 | 1 {
   if (!earning.uniqueReferences) return 0
-  return context !== '' && reference !== '' && status !== 'rejected' && !isCorrection(type) ? 1 : 0
+  return isCalled(row) && row.status !== 'rejected' && !isCorrection(row.type) ? 1 : 0
 }
+
+const isCalled = ({ context, reference }: Pick<Referral, 'context' | 'reference'>) =>
+  context !== '' && reference !== ''
 
 /** What was allowed while references did not have to be unique stays so, until it is called otherwise or raised. */
 function uniqueAfter(before: Referral, after: Referral, settings: Settings): number {
