@@ -62,12 +62,12 @@ const anything = (description: string) =>
   }) as const
 
 const { edit: _edit, ...inCurrency } = amount('What the affiliate earns')
-const money = Type.Number({
-  minimum: -MAX_AMOUNT,
-  maximum: MAX_AMOUNT,
-  description:
-    'What the affiliate earns. When it is not sent and order_total is, the commission rules say. Only refunds and write-offs can be negative.',
-})
+const money = (how: string) =>
+  Type.Number({
+    minimum: -MAX_AMOUNT,
+    maximum: MAX_AMOUNT,
+    description: `What the affiliate earns. ${how} Only refunds and write-offs can be negative.`,
+  })
 
 const affiliate = reference('affiliates', 'The affiliate who earned it.', { person: true, outlives: true })
 
@@ -131,8 +131,8 @@ const fields = {
     wire: Type.String({
       description: 'What the affiliate earns, with the decimals of the currency: "10.00".',
     }),
-    create: Type.Optional(money),
-    edit: Type.Optional(money),
+    create: Type.Optional(money('When it is not sent and order_total is, the commission rules say.')),
+    edit: Type.Optional(money('It stays when it is not sent, whatever order_total is.')),
     show: (stored: number, { decimals }: Settings) => decimalText(stored, decimals),
     json: (stored: number, { decimals }: Settings) => `"${decimalText(stored, decimals)}"`,
   },

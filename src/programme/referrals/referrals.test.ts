@@ -52,6 +52,16 @@ describeService('referrals: create', service => {
     }
   })
 
+  test('200 - an edit of order_total changes no amount, as its description says', async () => {
+    const { body: earned } = await create({ order_total: 100 })
+    assert.equal(earned.amount, '20.00')
+    const { status, body } = await service().patch(`/referrals/${earned.id}`, { order_total: 500 })
+    assert.deepEqual([status, body.amount], [200, '20.00'])
+    const { endpoints } = (await service().send('OPTIONS', `/referrals/${earned.id}`)).body
+    const said = endpoints.find(({ methods }: any) => methods.includes('PATCH')).args.amount.description
+    assert.match(said, /It stays when it is not sent, whatever order_total is\./)
+  })
+
   test('201 - a map by identifier in a form stays one', async () => {
     const reply = await service().post(
       '/referrals',
