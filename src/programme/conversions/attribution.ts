@@ -5,8 +5,9 @@
 import { foldCase } from '../../base/text.ts'
 import { mailboxOf } from './mailbox.ts'
 
-/** Basis of a claim, in order of precedence. */
-type By = 'affiliate' | 'customer' | 'coupon' | 'click' | 'visit' | 'attribution'
+/** Bases of claims, in order of precedence. */
+export const bys = ['affiliate', 'customer', 'coupon', 'click', 'visit', 'attribution'] as const
+type By = (typeof bys)[number]
 
 /** Why a claim is rejected. */
 type Reason =

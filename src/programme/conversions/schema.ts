@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { choice, flag, identifier, line, moment, money, optionalEmail } from '../../base/schemas.ts'
 import { referral } from '../referrals/referral.ts'
+import { bys } from './attribution.ts'
 import { conversion, kinds, MAX_REFERENCE, saleLine } from './conversion.ts'
 
 const MAX_REFERENCES = 20
@@ -69,7 +70,7 @@ export const createArguments = Type.Object({
 export type CreateArguments = Static<typeof createArguments>
 
 const candidate = Type.Object({
-  by: Type.String({ description: 'What names the affiliate: affiliate, customer, coupon, click or visit.' }),
+  by: choice(bys, 'What names the affiliate.'),
   affiliate_id: Type.Integer({ description: 'The affiliate; 0 when there is none.' }),
   credited: Type.Boolean(),
   reason: Type.String({ description: 'Why they are not credited; empty of the one who is.' }),
