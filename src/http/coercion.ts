@@ -35,8 +35,9 @@ const BOOLEANS: Record<string, boolean> = {
 /** The number that text is read as, wherever a number is an argument; undefined if it is none. */
 export const numberIn = (text: string): number | undefined => (NUMBER.test(text) ? Number(text) : undefined)
 
-const takesAnyText = ({ type, const: constant, enum: choices }: JsonSchema): boolean =>
-  type === 'string' && constant === undefined && choices === undefined
+/** An e-mail address is no number. */
+const takesAnyText = ({ type, const: constant, enum: choices, format }: JsonSchema): boolean =>
+  type === 'string' && constant === undefined && choices === undefined && format !== 'email'
 
 /**
  * Converts text of a query or form to the schema's type, where it can be read as such; validation deals with the
