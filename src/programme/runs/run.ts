@@ -150,6 +150,8 @@ export const payoutRun = kind({
   search: 'An identifier, or the reference of the run, of one of its files, or of one of its payments.',
   fields,
   actions,
+  // Which of its files was downloaded or handed over.
+  plain: ['format', 'part'],
   // They change with each part of the work, and when it begins anew.
   unlogged: ['done', 'refusal', 'last_results'],
 })

@@ -46,6 +46,12 @@ function partsOf(format: Format, run: Size): number {
   return most === undefined ? 1 : Math.max(1, Math.ceil(run.payees / most))
 }
 
+/** Which file an event is about. */
+const fileInLog = (format: Format, run: Size, part: number) => ({
+  format: format.name,
+  ...(partsOf(format, run) > 1 && { part }),
+})
+
 /** A file of a run, the same on every download. */
 interface RunFile {
   readonly name: string
@@ -79,7 +85,7 @@ export async function file(
     // A cancellation asks whether files were downloaded: it comes before this one, or is asked about it.
     formatNamed(existing(payoutRun, await store.runs.hold(tx, id)), format)
     const isFirst = await files.markDownloaded(tx, { run_id: id, format, part }, now())
-    if (isFirst) tx.log('payout_run.download', id)
+    if (isFirst) tx.log('payout_run.download', id, { after: fileInLog(kind, run, part) })
     await noteLost(tx, id)
   })
   const erasedAt = await missingPlaces(context.database.replica, id, SENT)
@@ -239,9 +245,9 @@ export async function handOver(
     if (isFirst) {
       tx.log('payout_run.send', id, {
         before: payoutRun.logged(before, settings),
-        after: payoutRun.logged(after, settings),
+        after: { ...payoutRun.logged(after, settings), ...fileInLog(kind, before, part) },
       })
-    } else tx.log('payout_run.send', id)
+    } else tx.log('payout_run.send', id, { after: fileInLog(kind, before, part) })
     return after
   })
 }

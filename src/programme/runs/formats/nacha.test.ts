@@ -59,7 +59,25 @@ test('200 - what comes to more than the total of an ACH file has room for is in 
   }
   assert.equal(headers.size, 2)
   assertFailure(await service.post(`${path}/files/nacha`, { part: 3 }), 409, 'rest_payout_run_conflict')
-  assert.equal((await service.post(`${path}/files/nacha`, { part: 2 })).body.status, 'sent')
+  for (const part of [2, 1]) {
+    assert.equal((await service.post(`${path}/files/nacha`, { part })).body.status, 'sent')
+  }
+  assert.equal((await service.get(`${path}/files/csv`)).status, 200)
+  const { body: events } = await service.get('/events?type=payout_run.download,payout_run.send&number=1000')
+  assert.deepEqual(
+    events.map(({ type, data, changes }: any) => [
+      type,
+      data?.format ?? changes.format,
+      data ? data.part : changes.part,
+    ]),
+    [
+      ['payout_run.download', 'nacha', 1],
+      ['payout_run.download', 'nacha', 2],
+      ['payout_run.send', [null, 'nacha'], [null, 2]],
+      ['payout_run.send', 'nacha', 1],
+      ['payout_run.download', 'csv', undefined],
+    ],
+  )
 })
 
 test('a total that has no room for its first digit makes no file; a hash has its last ten digits', async () => {
