@@ -133,6 +133,13 @@ describeService('conversions', service => {
     assert.equal(body.conversion.currency, 'JPY')
     assert.equal((await owed(id)).unpaid, 7.5)
     assert.equal((await report(refund)).status, 200)
+    // Blanks around its name are none of it, and what stands for a total is not taken for a part.
+    assert.equal((await report({ ...refund, part: ' 1 ' })).status, 200)
+    assert.equal((await report({ ...refund, part: ' ' })).status, 400)
+    for (const part of ['total:2500', 'c1 total:2500']) {
+      const { status, body } = await report({ ...refund, part })
+      assert.deepEqual([status, Object.keys(body.data.params)], [400, ['part']])
+    }
     assertFailure(await report({ ...refund, part: '2', amount: 0.5 }), 400, 'rest_invalid_param')
     const early = { kind: 'refund', reference: fresh(), part: '1', amount: 5 }
     assert.equal((await report(early)).body.conversion.currency, 'USD')

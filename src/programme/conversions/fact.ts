@@ -6,7 +6,7 @@ import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { DAY_SECONDS, now, parseMoment } from '../../base/time.ts'
 import type { ConversionKind, SentLine } from './conversion.ts'
-import { partOfTotal } from './left.ts'
+import { isPartOfTotal, partOfTotal } from './left.ts'
 import type { CreateArguments } from './schema.ts'
 
 const MAX_JSON = 65_535
@@ -55,6 +55,9 @@ export function problemsOf(args: Partial<CreateArguments>, settings: Settings): 
   if (part && kind !== undefined && !needsPart.includes(kind)) {
     problems.part = 'must be left out: only refunds and disputes have parts.'
   }
+  if (part && !cumulative && isPartOfTotal(part.trim())) {
+    problems.part = 'must have another name: total: and an amount stand for a refund that is cumulative.'
+  }
   if (!isCountry(args.customer?.country)) problems.customer = 'country must be two letters, ISO 3166-1.'
   if (!isCountry(args.country)) problems.country = 'must be two letters, ISO 3166-1.'
   const untimely = problemOfMoment(args.occurred_at)
@@ -87,11 +90,13 @@ export function refuseWrong(args: CreateArguments, settings: Settings): void {
   refuseInvalid(problems)
 }
 
+const partIn = ({ part = '' }: Partial<CreateArguments>): string => part.trim()
+
 /** What a kind of conversion cannot be without. */
 function missingOf(kind: ConversionKind, args: Partial<CreateArguments>): Problems {
   const problems: Problems = {}
   if (needsAmount.includes(kind) && args.amount === undefined) problems.amount = 'must be sent.'
-  if (needsPart.includes(kind) && !args.part && !args.cumulative) {
+  if (needsPart.includes(kind) && !partIn(args) && !args.cumulative) {
     problems.part = `must be sent, ${OR_CUMULATIVE}`
   }
   if (kind === 'attribution' && args.affiliate_id === undefined) problems.affiliate_id = 'must be sent.'
@@ -136,13 +141,14 @@ export function factOf(args: CreateArguments, settings: Settings): Fact {
   const { context, names } = namesOf(args)
   const [reference, ...references] = names
   const amount = units(args.amount)
-  const isTotal = cumulative && (kind === 'refund' || !args.part)
+  const part = partIn(args)
+  const isTotal = cumulative && (kind === 'refund' || part === '')
   return {
     kind,
     context,
     reference: reference!,
     references: [...new Set(references)].filter(name => name !== reference),
-    part: isTotal ? partOfTotal(args.part ?? '', decimalText(amount, decimals)) : (args.part ?? ''),
+    part: isTotal ? partOfTotal(part, decimalText(amount, decimals)) : part,
     cumulative,
     amount,
     tax: units(args.tax),

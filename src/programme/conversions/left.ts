@@ -45,8 +45,11 @@ export function partOfTotal(of: string, amount: string): string {
   return `${name}${name && ' '}total:${amount}`
 }
 
+/** Whether a total of refunds is stored under the part. */
+export const isPartOfTotal = (part: string): boolean => TOTAL.test(part)
+
 /** The inverse of `partOfTotal`; empty for parts named by the caller. */
-const totalOf = ({ part }: Taking) => (TOTAL.test(part) ? part.replace(TOTAL, '') : '')
+const totalOf = ({ part }: Taking) => (isPartOfTotal(part) ? part.replace(TOTAL, '') : '')
 
 /** Totals of parts add up. A total includes the parts, so the largest counts. */
 export function refunded(takings: readonly Taking[]): bigint {
