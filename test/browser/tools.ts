@@ -257,7 +257,7 @@ export function toolScenarios(world: () => World): void {
         await page.getByRole('button', { name: 'Show numbers of Payouts by method' }).click()
         const table = page.getByRole('region', { name: 'Numbers of Payouts by method' })
         const paypal = await table
-          .getByRole('row', { name: /^paypal/ })
+          .getByRole('row', { name: /^PayPal/ })
           .locator('td')
           .allInnerTexts()
         const payouts = await world().read('/payouts?payout_method=paypal&status=paid&number=-1')

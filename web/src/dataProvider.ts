@@ -79,7 +79,7 @@ const reportedStates = new WeakMap<object, object>()
 
 /**
  * Sends only the fields that differ from the record that the form started with.
- * @param seen of a change that is decided at a button, not in a form: the fields on which it was decided
+ * @param seen of a change that is decided at a button, not in a form: the other fields on which it was decided
  * @throws HttpError when someone else has changed the same fields meanwhile, and saving a form again after that replaces
  * them; or when they have changed what it was decided on
  */

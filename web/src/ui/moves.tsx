@@ -131,8 +131,8 @@ export function Moves<R extends Movable>({ moving, record }: { moving: Moving<R>
   const may = useCan()(`${moving.of.resource}.edit`)
   if (!may) return null
   return moving.moves.map(move => {
-    const Button = move.asks ? ConfirmedMoveOfOne : UndoableMove
-    return <Button key={move.action} move={move} moving={moving} record={record} />
+    const MoveOfOne = move.asks ? ConfirmedMoveOfOne : UndoableMove
+    return <MoveOfOne key={move.action} move={move} moving={moving} record={record} />
   })
 }
 
@@ -149,7 +149,7 @@ function useMoveOne<R extends Movable>({ of, seen }: Moving<R>) {
   const notify = useNotify()
   return async (record: R, status: string, message: string, args: object = {}) => {
     const data = { ...record, ...args, status }
-    const change = { id: record.id, data, previousData: record, meta: { seen: ['status', ...seen] } }
+    const change = { id: record.id, data, previousData: record, meta: { seen } }
     await dataProvider.update(of.resource, change).finally(afterMove)
     notify(message, { type: 'success' })
   }
