@@ -33,6 +33,11 @@ export function referralScenarios(world: () => World): void {
             await amount.pressSequentially(text)
             assert.equal(await shown.count(), 0, text)
           }
+          await amount.fill('1,2,3')
+          await amount.blur()
+          await page.getByText('Enter one comma at most, before the decimals.').waitFor()
+          await page.reload()
+          await page.getByText('In USD, such as 1250,50').waitFor()
         },
         { locale: 'de-DE' },
       ))

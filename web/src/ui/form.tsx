@@ -13,7 +13,7 @@ import {
 } from 'react-admin'
 import { useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
-import { type Money, rateText, useMoney, withPoint } from './format.ts'
+import { hasDecimalComma, type Money, rateText, useMoney, withPoint } from './format.ts'
 import { useGoBack } from './lists.ts'
 import { choicesOf } from './words.ts'
 
@@ -226,7 +226,7 @@ export function MoneyInput({
       format={value => (typeof value === 'number' ? value.toFixed(money.decimals) : (value ?? ''))}
       parse={withPoint}
       validate={[required(NO_AMOUNT), typed => problem(String(typed ?? '').trim())]}
-      helperText={valid ? `= ${money.full(text)}` : `In ${money.currency}, with a point: ${example(money)}`}
+      helperText={valid ? `= ${money.full(text)}` : `In ${money.currency}, such as ${example(money)}`}
       slotProps={{
         htmlInput: {
           inputMode: 'decimal',
@@ -303,7 +303,11 @@ function amountProblem(
   { decimals, currency }: Pick<Money, 'decimals' | 'currency'>,
 ): string | undefined {
   if (text === '') return NO_AMOUNT
-  if (text.includes(',')) return 'Enter the amount without commas, and with a point before the decimals.'
+  if (text.includes(',')) {
+    return hasDecimalComma
+      ? 'Enter one comma at most, before the decimals.'
+      : 'Enter the amount without commas, and with a point before the decimals.'
+  }
   if (/[^\d.-]/.test(text)) return 'Enter digits alone, without blanks, signs or letters.'
   if (text.includes('-')) return 'Enter a number that is not negative.'
   if (!/^\d+(\.\d+)?$/.test(text)) return 'Enter one point at most, with digits before and after it.'
@@ -314,8 +318,10 @@ function amountProblem(
   return undefined
 }
 
-const example = ({ decimals }: Money) =>
-  decimals === 0 ? '1250' : `1250.${'50'.padEnd(decimals, '0').slice(0, decimals)}`
+const example = ({ decimals }: Money) => {
+  const mark = hasDecimalComma ? ',' : '.'
+  return decimals === 0 ? '1250' : `1250${mark}${'50'.padEnd(decimals, '0').slice(0, decimals)}`
+}
 
 type Warning = string | undefined
 

@@ -50,7 +50,8 @@ export function useMoney(): Money {
   }, [currency, decimals])
 }
 
-const hasDecimalComma = new Intl.NumberFormat().formatToParts(0.5).some(({ value }) => value === ',')
+/** Whether the browser's language writes 0,5 for a half. */
+export const hasDecimalComma = new Intl.NumberFormat().formatToParts(0.5).some(({ value }) => value === ',')
 const WITH_COMMA = /^\s*-?(?:\d+|\d{1,3}(?:[.\s]\d{3})+),\d+\s*$/
 
 /** A number as the server takes it, where the browser's language writes 1.234,5 for 1234.5; else as it is typed. */
