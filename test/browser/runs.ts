@@ -321,6 +321,8 @@ export function runScenarios(world: () => World): void {
           .click()
         await page.getByLabel('Method').click()
         await page.getByRole('option', { name: 'SEPA: IBAN' }).click()
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('alert').getByText('Not saved. Look at IBAN, Holder.').waitFor()
         await page.getByLabel('IBAN').fill('DE89 3704 0044 0532 0130 01')
         await page.getByLabel('Holder').fill('Ada Lovelace')
         await page.getByRole('button', { name: 'Save' }).click()

@@ -73,42 +73,57 @@ function Fields() {
       )}
       {method === 'sepa' && (
         <Row>
-          <TextInput source="iban" label="IBAN" {...plainly} />
+          <TextInput source="iban" label="IBAN" {...plainly} validate={required('Enter the IBAN.')} />
           <TextInput source="bic" label="BIC" autoComplete="off" helperText="May be left empty." />
         </Row>
       )}
-      {method === 'nacha' && (
-        <>
-          <Row>
-            <TextInput source="routing_number" label="Routing number" {...plainly} />
-            <TextInput source="account_number" label="Account number" {...plainly} />
-          </Row>
-          <Row>
-            <SelectInput
-              margin="none"
-              source="account_type"
-              label="Type of account"
-              choices={[
-                { id: 'checking', name: 'Checking' },
-                { id: 'savings', name: 'Savings' },
-              ]}
-              translateChoice={false}
-              helperText={false}
-            />
-            <BooleanInput source="company" label="The account belongs to a company" />
-          </Row>
-        </>
-      )}
+      {method === 'nacha' && <AccountInUsd />}
       <TextInput
         source="holder"
         label="Holder"
         autoComplete="off"
+        {...(method !== 'paypal' && { validate: required('Enter whom the account belongs to.') })}
         helperText={
           method === 'paypal'
             ? "Account holder, as the account's name is at PayPal."
             : 'Account holder, as the bank has the name.'
         }
       />
+    </>
+  )
+}
+
+function AccountInUsd() {
+  return (
+    <>
+      <Row>
+        <TextInput
+          source="routing_number"
+          label="Routing number"
+          {...plainly}
+          validate={required('Enter the number of the bank.')}
+        />
+        <TextInput
+          source="account_number"
+          label="Account number"
+          {...plainly}
+          validate={required('Enter the number of the account.')}
+        />
+      </Row>
+      <Row>
+        <SelectInput
+          margin="none"
+          source="account_type"
+          label="Type of account"
+          choices={[
+            { id: 'checking', name: 'Checking' },
+            { id: 'savings', name: 'Savings' },
+          ]}
+          translateChoice={false}
+          helperText={false}
+        />
+        <BooleanInput source="company" label="The account belongs to a company" />
+      </Row>
     </>
   )
 }
