@@ -233,6 +233,14 @@ export function toolScenarios(world: () => World): void {
         await page.getByRole('button', { name: '12 months', pressed: true }).waitFor()
         await page.goForward()
         await page.getByText(/From Jan 5, 2026 until Jan 20, 2026/).waitFor()
+        // Refused once, not by each report.
+        await page.getByLabel('To', { exact: true }).fill('2026-01-04')
+        await page.getByRole('alert').getByText('To: must not be before from.').waitFor()
+        await settled(page)
+        assert.equal(await page.getByRole('alert').count(), 1)
+        assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+        await page.getByLabel('To', { exact: true }).fill('2026-01-21')
+        await page.getByText(/From Jan 5, 2026 until Jan 21, 2026/).waitFor()
       }))
 
     test('reports - every plot is drawn, and its numbers and its file agree with the list', () =>

@@ -1,10 +1,11 @@
 import { Box, useTheme } from '@mui/material'
 import { useEffect, useRef, useState } from 'react'
+import { HttpError } from 'react-admin'
 import { useSearchParams } from 'react-router-dom'
 import type { Sum } from '../payouts/payout.ts'
 import { DayField } from '../ui/DayField.tsx'
 import { count, period, useMoney } from '../ui/format.ts'
-import { Page } from '../ui/Page.tsx'
+import { Page, Problem } from '../ui/Page.tsx'
 import { RowLink } from '../ui/table.tsx'
 import { capital } from '../ui/words.ts'
 import {
@@ -17,7 +18,7 @@ import {
 import { RankPlot, TimePlot } from './Plot.tsx'
 import { type Column, ReportCard } from './ReportCard.tsx'
 import { axisLabel, BESIDE_TEN, MOST_METHODS, methodOf, nameOf, shorten, unique } from './ranks.ts'
-import { type Rows, type Scope, spans } from './report.ts'
+import { type Rows, type Scope, spans, useReport } from './report.ts'
 import { Summary } from './Summary.tsx'
 import { Toggle } from './Toggle.tsx'
 
@@ -30,6 +31,17 @@ export function Reports() {
     })
   return (
     <Page title="Reports" actions={<Days scope={scope} onChange={setScope} />}>
+      <OfScope scope={scope} />
+    </Page>
+  )
+}
+
+/** Days that are none, such as an end before the beginning, are refused once, and not by each report. */
+function OfScope({ scope }: { scope: Scope }) {
+  const { error } = useReport('earnings-by-month', scope)
+  if (error instanceof HttpError && error.status === 400) return <Problem error={error} />
+  return (
+    <>
       <Summary scope={scope} />
       <Box
         sx={{
@@ -50,7 +62,7 @@ export function Reports() {
         <TopAffiliates scope={scope} />
         <ByMethod scope={scope} />
       </Box>
-    </Page>
+    </>
   )
 }
 
