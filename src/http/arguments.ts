@@ -7,7 +7,7 @@ import type { Static, TObject } from 'typebox'
 import { invalidArguments, missingArguments, type Problems } from '../base/errors.ts'
 import { formats } from '../base/schemas.ts'
 import { isObject, memberOf } from '../base/unknown.ts'
-import { coercer, type JsonSchema, TAKES_NUMBERS } from './coercion.ts'
+import { coercer, type JsonSchema } from './coercion.ts'
 import type { Parameters } from './parameters.ts'
 
 // Schemas are not validated here: they are the program's own, and tests use each of them and validate the OpenAPI
@@ -189,6 +189,8 @@ function sentMembers(
     ? Object.fromEntries(Object.entries(value).filter(([name]) => !isWithoutValue(name)))
     : value
 }
+
+const TAKES_NUMBERS = new Set(['number', 'integer'])
 
 function takesNumbers({ type, anyOf, properties }: JsonSchema): boolean {
   return (

@@ -18,8 +18,6 @@ export interface JsonSchema {
   maxItems?: number
 }
 
-export const TAKES_NUMBERS = new Set(['number', 'integer'])
-
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i
 const BOOLEANS: Record<string, boolean> = {
   true: true,
@@ -35,9 +33,8 @@ const BOOLEANS: Record<string, boolean> = {
 /** The number that text is read as, wherever a number is an argument; undefined if it is none. */
 export const numberIn = (text: string): number | undefined => (NUMBER.test(text) ? Number(text) : undefined)
 
-/** An e-mail address is no number. */
-const takesAnyText = ({ type, const: constant, enum: choices, format }: JsonSchema): boolean =>
-  type === 'string' && constant === undefined && choices === undefined && format !== 'email'
+const takesAnyText = ({ type, const: constant, enum: choices }: JsonSchema): boolean =>
+  type === 'string' && constant === undefined && choices === undefined
 
 /**
  * Converts text of a query or form to the schema's type, where it can be read as such; validation deals with the
@@ -45,9 +42,10 @@ const takesAnyText = ({ type, const: constant, enum: choices, format }: JsonSche
  */
 export function coercer(schema: JsonSchema): (value: unknown) => unknown {
   if (schema.anyOf) {
-    // Where text is taken, it stays as it was written: as a number it could lose digits.
+    // Where text is taken in the place of a number, it stays as it was written: as a number it could lose digits. An
+    // identifier is one in the place of text.
     const isText = schema.anyOf.some(takesAnyText)
-    const converted = schema.anyOf.filter(({ type = '' }) => !isText || !TAKES_NUMBERS.has(type))
+    const converted = schema.anyOf.filter(({ type }) => !isText || type !== 'number')
     const members = converted.map(coercer)
     return value => members.reduce((current, coerce) => coerce(current), value)
   }
