@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify, useRefresh } from 'react-admin'
 import { Link } from 'react-router-dom'
+import { WithNames } from '../affiliates/WithNames.tsx'
 import { get, messageOf, request } from '../api.ts'
 import { useCan, useSession } from '../session.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
@@ -84,6 +85,7 @@ function Approve({ run }: { run: Run }) {
         title={`Approve ${nameOf(run).toLowerCase()}?`}
         action="Approve"
         danger={false}
+        shown={problem => <WithNames text={problem} />}
         onConfirm={() =>
           approveAsSeen(run, () => step('/approve', { hash: run.hash }, `${nameOf(run)} approved`))
         }

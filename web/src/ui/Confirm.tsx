@@ -1,7 +1,6 @@
 import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle, Stack } from '@mui/material'
 import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { useNotify } from 'react-admin'
-import { WithNames } from '../affiliates/WithNames.tsx'
 import { messageOf } from '../api.ts'
 import { exceptByBackdrop } from './dialog.ts'
 
@@ -19,9 +18,13 @@ interface Question {
   asks?: boolean
   /** Whether what the question asks for is filled in. */
   ready?: boolean
+  /** How an error is shown, if not as the server says it. */
+  shown?: (problem: string) => ReactNode
   onConfirm: () => Promise<unknown>
   onClose: () => void
 }
+
+const asSaid = (problem: string): ReactNode => problem
 
 /** Confirmation of an action that cannot be undone; the server's error is shown in the dialog. */
 export function Confirm({
@@ -33,10 +36,11 @@ export function Confirm({
   danger = true,
   asks = false,
   ready = true,
+  shown = asSaid,
   onConfirm,
   onClose,
 }: Question) {
-  const { busy, problem, close, confirm } = useConfirmation(onConfirm, onClose)
+  const { busy, problem, close, confirm } = useConfirmation(onConfirm, onClose, shown)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     // Not of the form that the question is asked in.
@@ -58,11 +62,7 @@ export function Confirm({
       <DialogContent>
         <Stack sx={{ gap: 1.5, color: 'text.secondary' }}>
           {children}
-          {problem && (
-            <Alert severity="error">
-              <WithNames text={problem} />
-            </Alert>
-          )}
+          {problem && <Alert severity="error">{shown(problem)}</Alert>}
         </Stack>
       </DialogContent>
       <DialogActions>
@@ -88,10 +88,10 @@ export function Confirm({
  * Keeps the dialog open with the error until the action succeeds or the dialog is closed. Where the dialog goes because
  * somebody else was faster, with the button or the row that it belongs to, a notification says what it would have said.
  */
-function useConfirmation(onConfirm: Question['onConfirm'], onClose: () => void) {
+function useConfirmation(onConfirm: Question['onConfirm'], onClose: () => void, shown: typeof asSaid) {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState('')
-  const { isGone, tell } = useLastWord(problem)
+  const { isGone, tell } = useLastWord(problem, shown)
   const close = () => {
     setProblem('')
     onClose()
@@ -111,10 +111,10 @@ function useConfirmation(onConfirm: Question['onConfirm'], onClose: () => void) 
   return { busy, problem, close, confirm }
 }
 
-function useLastWord(problem: string) {
+function useLastWord(problem: string, shown: typeof asSaid) {
   const notify = useNotify()
   const gone = useRef(false)
-  const tell = (text: string) => notify(<WithNames text={text} />, { type: 'error' })
+  const tell = (text: string) => notify(shown(text), { type: 'error' })
   const onEnd = useEffectEvent(() => {
     if (problem !== '') tell(problem)
   })
