@@ -20,6 +20,8 @@ export interface BulkArguments {
   readonly all?: boolean
   /** Only records after this identifier. */
   readonly after?: number
+  /** The statuses of those to which it is done: it fails for others. Any if empty. */
+  readonly from?: readonly string[]
 }
 
 interface NotDone {
@@ -34,15 +36,21 @@ export interface Outcome {
   readonly next: number | null
 }
 
+interface Row {
+  readonly id: number
+  readonly status: string
+}
+
 /** Parts of a kind that bulk changes need. */
 export interface Many {
   readonly name: string
   readonly criteria: Kind['criteria']
-  readonly reading: Pick<Reading<{ readonly id: number; readonly status: string }>, 'orders' | 'page' | 'get'>
+  readonly reading: Pick<Reading<Row>, 'orders' | 'page'>
   readonly store: Pick<Store<never>, 'holdAll'>
 }
 
-export type Act = (context: RequestContext, id: number) => Promise<unknown>
+/** @param row as it was before */
+type Act = (context: RequestContext, row: Row) => Promise<unknown>
 
 /** @throws Failure invalid_argument if nothing selects the records */
 export async function bulk(
@@ -51,7 +59,14 @@ export async function bulk(
   args: BulkArguments,
   act: Act,
 ): Promise<Outcome> {
-  const { all, after: start = 0, ...narrowing } = args as BulkArguments & Record<string, unknown>
+  const { all, after: start = 0, from = [], ...narrowing } = args as BulkArguments & Record<string, unknown>
+  const actFrom: Act = async (inside, row) => {
+    await act(inside, row)
+    // After it, since its own refusal says more; what it has done is rolled back.
+    if (from.length > 0 && !from.includes(row.status)) {
+      throw new Failure('wrong_status', { message: `It is ${row.status}, and not ${from.join(' or ')}.` })
+    }
+  }
   if (!all && !isSelective(many.criteria(narrowing, await context.settings.current()))) {
     refuseInvalid({ all: `must be sent where nothing else says which ${many.name} is meant.` })
   }
@@ -67,7 +82,7 @@ export async function bulk(
       return { ...outcome, next: last }
     }
     try {
-      const partOutcome = await changePart(context, many, narrowing, ids, act)
+      const partOutcome = await changePart(context, many, narrowing, ids, actFrom)
       outcome.done.push(...partOutcome.done)
       outcome.failed.push(...partOutcome.failed)
     } catch (error) {
@@ -92,22 +107,22 @@ async function* listedParts(
   start: number,
 ): AsyncGenerator<number[]> {
   for (let after = start; ; ) {
-    const ids = await idsOf(context, many, narrowing, after)
+    const ids = (await rowsOf(context, many, narrowing, after)).map(({ id }) => id)
     if (ids.length > 0) yield ids
     if (ids.length < AT_ONCE) return
     after = ids.at(-1)!
   }
 }
 
-async function idsOf(
+async function rowsOf(
   context: RequestContext,
   { name, reading }: Many,
   narrowing: object,
   after: number,
-): Promise<number[]> {
+): Promise<readonly Row[]> {
   const order = reading.orders[`${name}_id`]!
   const page = { order, descending: false, after: { value: after, id: after }, offset: 0, limit: AT_ONCE }
-  return (await reading.page(context, narrowing, page)).map(row => row.id)
+  return reading.page(context, narrowing, page)
 }
 
 /** Changes all in one transaction; if one fails, each in a transaction of its own. */
@@ -151,8 +166,9 @@ async function change(
   return writeMany(context, async tx => {
     await store.holdAll(tx, ids)
     const inside = inTransaction(context, tx)
-    const matching = new Set(await idsOf(inside, many, { ...narrowing, [`${name}_id`]: ids }, 0))
-    for (const id of ids) if (matching.has(id)) await act(inside, id)
+    const rows = await rowsOf(inside, many, { ...narrowing, [`${name}_id`]: ids }, 0)
+    for (const row of rows) await act(inside, row)
+    const matching = new Set(rows.map(({ id }) => id))
     const missing = new Failure(`no_${name}`, {
       message: `There is no ${name} with this identifier, or it is not among those that were asked for.`,
     })

@@ -1,11 +1,11 @@
 /** Bulk endpoints of a kind of record. */
 import { type TProperties, Type } from 'typebox'
-import { entryOf, Failure } from '../base/errors.ts'
+import { entryOf } from '../base/errors.ts'
 import { choice, flag } from '../base/schemas.ts'
 import type { RequestContext } from '../events/write.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { narrowing } from '../http/list.ts'
-import { type Act, type BulkArguments, bulk, type Many, type Outcome } from './bulk-rules.ts'
+import { type BulkArguments, bulk, type Many, type Outcome } from './bulk-rules.ts'
 import { type Kind, pathOf } from './kind.ts'
 
 const outcome = (actions: readonly string[]) =>
@@ -80,12 +80,11 @@ export function bulkEndpoints({ kind, many, actions, actionArguments = {}, remov
       inParts: true,
       strict: true,
       handle: async (call, { action, ...args }) => {
-        const { from, ...rest } = args as { readonly from?: readonly string[] }
-        const sent = Object.entries(rest)
+        const sent = Object.entries(args)
         const isOfAction = ([name]: [string, unknown]) => name in actionArguments
         const own = Object.fromEntries(sent.filter(isOfAction))
         const selecting = Object.fromEntries(sent.filter(entry => !isOfAction(entry)))
-        const act = onlyFrom(from, many, (context, id) => actions[action]!(context, id, own))
+        const act = (context: RequestContext, { id }: { id: number }) => actions[action]!(context, id, own)
         return { status: 200, body: bodyOf(action, await bulk(call, many, selecting, act)) }
       },
     }),
@@ -100,22 +99,13 @@ export function bulkEndpoints({ kind, many, actions, actionArguments = {}, remov
       strict: true,
       handle: async (call, args) => ({
         status: 200,
-        body: bodyOf('delete', await bulk(call, many, args as BulkArguments, remove)),
+        body: bodyOf(
+          'delete',
+          await bulk(call, many, args as BulkArguments, (context, { id }) => remove(context, id)),
+        ),
       }),
     }),
   ]
-}
-
-/** Looks after the action, whose own refusal says more; what it has done is rolled back. */
-function onlyFrom(from: readonly string[] | undefined, { reading }: Many, act: Act): Act {
-  if (from === undefined || from.length === 0) return act
-  return async (context, id) => {
-    const { status } = await reading.get(context, id)
-    await act(context, id)
-    if (!from.includes(status)) {
-      throw new Failure('wrong_status', { message: `It is ${status}, and not ${from.join(' or ')}.` })
-    }
-  }
 }
 
 function bodyOf(action: string, { done, failed, next }: Outcome): string {
