@@ -63,14 +63,6 @@ export async function withNewDatabase<T>(
   return withDatabase(source, work, {})
 }
 
-/** The same for the one command that changes the tables of an older version. */
-export async function withOldDatabase<T>(
-  source: Source,
-  work: (database: Database) => Promise<T>,
-): Promise<T> {
-  return withDatabase(source, work, { onlyNew: false })
-}
-
 /** For checks: changes nothing, so that a second check finds the same. */
 export async function withUntouchedDatabase<T>(
   source: Source,

@@ -14,7 +14,7 @@ import {
   type CommonOptions,
   print,
   type Terminal,
-  withOldDatabase,
+  withDatabase,
 } from '../cli/command.ts'
 import { jsonOption } from '../cli/options.ts'
 import { addAuditCommands } from '../operations/audit/commands.ts'
@@ -135,7 +135,7 @@ async function runServe(
 
 async function runMigrate(options: CommonOptions): Promise<void> {
   // Opening a database migrates it.
-  await withOldDatabase(options, async () => {})
+  await withDatabase(options, async () => {}, { onlyNew: false })
   print(options, { migrated: true }, ['The database is up to date.'])
 }
 

@@ -84,7 +84,7 @@ export async function loadSettings(db: Db): Promise<Settings> {
   }
 }
 
-/** Marks the commission rules as changed. Waits for transactions that use them, and blocks new ones. */
+/** Marks what commissions are calculated by as changed: rules, exchange rates, terms. Waits for transactions that use them, and blocks new ones. */
 export async function markRules(tx: Tx, engine: Engine): Promise<void> {
   await store.lockSettings(tx, engine)
   await store.writeSetting(tx, 'rules_version', randomUUID())
