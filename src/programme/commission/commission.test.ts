@@ -284,6 +284,26 @@ describeService('commission rules', service => {
     )
   })
 
+  test('a flat rate needs no exchange rate - what the customer has paid is unknown without one, and no volume', async () => {
+    const { id } = await service().newAffiliate('icelander', { status: 'active', rate: 5, rate_type: 'flat' })
+    const tier = await rule({
+      affiliate_id: id,
+      rate: 30,
+      conditions: [{ field: 'volume_ever', at_least: 100 }],
+    })
+    const sale = { affiliate_id: id, kind: 'sale', amount: 10_000, currency: 'ISK' }
+    const { referrals } = await create('/conversions', { ...sale, reference: 'abroad-1' })
+    assert.equal(referrals[0].amount, '5.00')
+    const entered = await earn(id, { order_total: 10_000, currency: 'ISK' })
+    const stored = service().database.reader.selectFrom('referrals').select('order_total')
+    const ids = [referrals[0].referral_id, entered.id]
+    const totals = await stored.where('id', 'in', ids).execute()
+    assert.deepEqual(totals, [{ order_total: null }, { order_total: null }])
+    const later = await earn(id)
+    assert.deepEqual([entered.amount, later.amount], ['5.00', '5.00'])
+    await end(tier.id)
+  })
+
   test("the customer's second order, by the customer of the referral", async () => {
     const { id } = await service().newAffiliate('repeated')
     const first = await rule({ affiliate_id: id, rate: 40, max_payments: 2 })

@@ -231,13 +231,13 @@ function commissionFrom(
   judgement: Judgement,
   exchange: Exchange | undefined,
   { currency, orderTotal: paid }: { readonly currency: string } & Paid,
-  { decimals }: Settings,
+  { currency: programmeCurrency, decimals }: Settings,
 ): Commission | TooLarge {
   const isForeign = exchange !== undefined || judgement.reason === 'no_exchange_rate'
   const amount = derivedUnits(judgement.amount, decimals)
   const original = isForeign ? derivedUnits(originalOf(judgement), decimalsOf(currency)!) : null
-  const isKnown = paid !== null && judgement.reason !== 'no_exchange_rate'
-  const orderTotal = isKnown ? derivedUnits(inProgramme(paid, exchange), decimals) : null
+  const factor = currency === programmeCurrency ? ONE : exchange?.exchange
+  const orderTotal = paid === null || !factor ? null : derivedUnits(inProgramme(paid, factor), decimals)
   if (amount === undefined || original === undefined) return 'commission'
   return orderTotal === undefined ? 'orderTotal' : { judgement, amount, exchange, original, orderTotal }
 }
@@ -248,8 +248,7 @@ function originalOf({ parts }: Judgement): bigint {
   return rounded(inSale.reduce((sum, { earned }) => plus(sum, earned), ZERO))
 }
 
-const inProgramme = (total: number, exchange: Exchange | undefined): bigint =>
-  rounded(times(whole(total), exchange?.exchange ?? ONE))
+const inProgramme = (total: number, factor: Fraction): bigint => rounded(times(whole(total), factor))
 
 /** @throws Failure invalid_argument */
 function accepted(commission: Commission | TooLarge, causes: Causes, { currency }: Settings): Commission {
