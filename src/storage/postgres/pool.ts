@@ -18,21 +18,15 @@ import {
   type QueryResult,
 } from 'kysely'
 import pg from 'pg'
-import { codeOf, memberOf, messageOf } from '../../base/unknown.ts'
-import {
-  BoundViolation,
-  DatabaseUnavailable,
-  LostRace,
-  type Reason,
-  ReferenceViolation,
-  UniqueViolation,
-} from '../database.ts'
+import { memberOf, messageOf } from '../../base/unknown.ts'
+import { DatabaseUnavailable } from '../database.ts'
 import { type FarRun, runsDirectly } from '../prepared.ts'
 import { rowsOf } from '../rows.ts'
 import type { Tables } from '../tables.ts'
 import { queries, tellDuration } from '../timing.ts'
+import { translate } from './errors.ts'
 import { isOfNames, Naming, Session } from './session.ts'
-import { NotRun, type Result, type Statement, streamOf } from './trip.ts'
+import { type Result, type Statement, streamOf } from './trip.ts'
 import { wireValues } from './values.ts'
 
 /** Wait for a free connection, while the server answers. */
@@ -288,52 +282,6 @@ export function statementOf(
       reject(translate(error))
     },
   }
-}
-
-// SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html)
-const UNIQUE_VIOLATION = '23505'
-const FOREIGN_KEY_VIOLATION = '23503'
-const CHECK_VIOLATION = '23514'
-/** Connection, resources, operator, system; a server that became a replica; a cancelled query. */
-const UNAVAILABLE = /^(?:08|53|58|57P|25006|57014|55P03)/
-const reasons: Readonly<Record<string, Reason>> = {
-  '53100': 'full',
-  '25006': 'read-only',
-  '55P03': 'busy',
-  '57014': 'too long',
-}
-const SERIALIZATION_FAILURE = '40001'
-const DEADLOCK_DETECTED = '40P01'
-
-/** The work failed because of concurrent work, and would succeed if repeated. */
-export function isLostRace(error: unknown): boolean {
-  const code = codeOf(error)
-  return (
-    error instanceof LostRace ||
-    code === SERIALIZATION_FAILURE ||
-    code === DEADLOCK_DETECTED ||
-    isOfNames(error)
-  )
-}
-
-/** Translates an error to one of the three kinds the rest of the program knows; others stay as they are. */
-function translate(error: unknown): unknown {
-  if (error instanceof NotRun) return new NotRun(translate(error.cause))
-  // Errors that are not from the server concern the connection.
-  if (!(error instanceof pg.DatabaseError)) {
-    return new DatabaseUnavailable(`PostgreSQL: ${messageOf(error)}`, error)
-  }
-  const { code = '', constraint = '', table = '', detail = '' } = error
-  if (code === UNIQUE_VIOLATION) {
-    const column = /\(([^),]+)/.exec(detail)?.[1]
-    return new UniqueViolation(constraint.includes('.') ? constraint : `${table}.${column}`, error)
-  }
-  if (code === CHECK_VIOLATION) return new BoundViolation(error)
-  if (code === FOREIGN_KEY_VIOLATION) return new ReferenceViolation(error)
-  if (UNAVAILABLE.test(code)) {
-    return new DatabaseUnavailable(`PostgreSQL: ${error.message}`, error, reasons[code])
-  }
-  return error
 }
 
 /** Runs a statement; `isNamed` marks those that run repeatedly. */

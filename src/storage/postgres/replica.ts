@@ -12,7 +12,8 @@ import { type Kysely, sql } from 'kysely'
 import { messageOf } from '../../base/unknown.ts'
 import { type DatabaseOptions, DatabaseUnavailable } from '../database.ts'
 import type { Tables } from '../tables.ts'
-import { isLostRace, type PostgresPool, type Read, readingBy } from './pool.ts'
+import { isLostRace } from './errors.ts'
+import { type PostgresPool, type Read, readingBy } from './pool.ts'
 
 const CHECK_EVERY_MS = 500
 const LAG_LIMIT_MS = 1000
