@@ -145,6 +145,8 @@ export interface AppOptions extends ServerOptions {
   readonly readSeconds: number
   /** Present if this process shares its rate limits with others. */
   readonly grantor?: Grantor | undefined
+  /** Aborted when the service ends without waiting any longer. */
+  readonly cutOff?: AbortSignal | undefined
   /** Without it no e-mail is sent. */
   readonly mail?: MailOptions | undefined
 }
@@ -282,18 +284,19 @@ function isUnwanted(error: unknown): boolean {
 
 /** Public endpoints, with a rate limit per address as large as that of a key. */
 async function serveVisitors(app: FastifyInstance, database: Database, options: AppOptions): Promise<void> {
-  const { rateLimit, grantor, logger } = options
+  const { rateLimit, grantor, logger, cutOff } = options
   const allowances = new Allowances(grantor ?? grantAll)
   const allow = (address: string): boolean | Promise<boolean> => {
     if (rateLimit === 0) return true
     const spending = allowances.spend(`visitor ${networksOf(address)[0]}`, rateLimit)
     return spending instanceof Promise ? spending.then(({ allowed }) => allowed) : spending.allowed
   }
-  const tracking = new Tracking(onBehalfOf(service, database), allow, {
-    failed: err => logger.error({ err }, 'visits could not be written; they are tried again'),
-    dropped: visits =>
+  const reports = {
+    failed: (err: unknown) => logger.error({ err }, 'visits could not be written; they are tried again'),
+    dropped: (visits: number) =>
       logger.warn({ visits }, 'visits were answered and are not counted: they could not be written in time'),
-  })
+  }
+  const tracking = new Tracking(onBehalfOf(service, database), allow, reports, cutOff)
   await app.register(open, { routes: visitorRoutes(tracking, HOME) })
   app.addHook('onClose', () => tracking.close())
 }

@@ -26,7 +26,7 @@ import type { ServeConfig } from './config.ts'
 import { listensOn } from './listen.ts'
 import { askPrimary } from './messages.ts'
 
-/** Longer requests are cut off, so that the process ends two seconds later. */
+/** What takes longer is cut off, so that the process ends two seconds later. */
 const SHUTDOWN_MS = 8_000
 const IDLE_LOOKED_FOR_EVERY_MS = 100
 const SILENCE_MS = 1000
@@ -47,6 +47,7 @@ export type Announce = (url: string, access?: FirstAccess) => void
  */
 export async function serve(config: ServeConfig, announce: Announce): Promise<void> {
   const { log, closeLog } = await openLog(config.logLevel, config.workers !== 1)
+  const cutOff = new AbortController()
   const database = await openDatabase(config.database, schema, {
     poolSize: config.databasePool,
     readUrl: config.readDatabase,
@@ -57,6 +58,7 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
     secretKeyFile: config.secretKeyFile,
     isNaming: config.preparedStatements === 'auto',
     statementMs: config.readSeconds * 1000,
+    cutOff: cutOff.signal,
   })
   const { auditAnchor } = config
   // With workers, the primary delivers what they seal.
@@ -68,7 +70,7 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
     for (const warning of [openKeyWarning(), await prepareSearch(database)]) {
       if (warning !== undefined) log.warn(warning)
     }
-    await run(database, config, log, announce)
+    await run(database, config, log, { announce, cutOff })
   } finally {
     await anchor?.close()
     await database.close()
@@ -76,7 +78,12 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
   }
 }
 
-async function run(database: Database, config: ServeConfig, log: Logger, announce: Announce): Promise<void> {
+async function run(
+  database: Database,
+  config: ServeConfig,
+  log: Logger,
+  { announce, cutOff }: { announce: Announce; cutOff: AbortController },
+): Promise<void> {
   const { host, port } = config
   const app = await buildApp(database, {
     bodyLimitBytes: config.bodyLimit,
@@ -86,6 +93,7 @@ async function run(database: Database, config: ServeConfig, log: Logger, announc
     grantor: cluster.isWorker ? askPrimary() : undefined,
     trustProxy: config.trustProxy,
     mail: config.mail,
+    cutOff: cutOff.signal,
     logger: log,
   })
   let metrics: Server | undefined
@@ -113,7 +121,7 @@ async function run(database: Database, config: ServeConfig, log: Logger, announc
   } finally {
     watching.abort()
     metrics?.close()
-    await close(app, log)
+    await close(app, log, cutOff)
   }
 }
 
@@ -193,22 +201,25 @@ export function stopSignal(others: readonly NodeJS.Signals[] = []): Promise<stri
 /**
  * Graceful shutdown. A request may be on its way on an open connection, so connections are not cut: each ends with
  * its next answer, or after some seconds of silence.
+ * @param cutOff of what is under way for longer
  */
-async function close(app: FastifyInstance, log: Logger): Promise<void> {
+async function close(app: FastifyInstance, log: Logger, cutOff: AbortController): Promise<void> {
   if (!app.server.listening) return app.close()
-  const cutOff = setTimeout(() => {
-    log.warn('requests were still under way after 8 seconds and were cut off')
+  const late = setTimeout(() => {
+    log.warn('what was still under way after 8 seconds was cut off')
     app.server.closeAllConnections()
+    cutOff.abort()
   }, SHUTDOWN_MS)
   app.server.prependListener('request', (_request, response) => {
     response.shouldKeepAlive = false
   })
-  const closing = once(app.server, 'close').then(() => clearTimeout(cutOff))
+  const closing = once(app.server, 'close')
   // Stops listening; the HTTP server's own method would close idle connections as well.
   NetServer.prototype.close.call(app.server)
   await Promise.race([closing, delay(SILENCE_MS)])
   // Of requests that were under way before: their answers do not end the connection.
   const reaping = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOKED_FOR_EVERY_MS)
   await app.close()
+  clearTimeout(late)
   clearInterval(reaping)
 }

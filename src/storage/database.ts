@@ -319,6 +319,8 @@ export interface DatabaseOptions {
   readonly onReplica?: ((reason?: string) => void) | undefined
   /** How long a statement may take, where the engine can end one; without it, as long as it takes. */
   readonly statementMs?: number | undefined
+  /** Aborted when nobody waits for what is under way any more; where a server does it, its connections are ended then. */
+  readonly cutOff?: AbortSignal | undefined
 }
 
 /** A unique constraint was violated; `key` is 'table.column'. */
@@ -355,10 +357,7 @@ export class LostRace extends Error {
   }
 }
 
-/**
- * The database did not take the work: it is away, busy for too long, full, or was closed. Nothing was changed, unless it
- * is in doubt.
- */
+/** The database did not take the work: away, busy for too long, full, or closed. Nothing was changed, unless in doubt. */
 export class DatabaseUnavailable extends Error {
   readonly reason: Reason
   constructor(message: string, cause?: unknown, reason: Reason = 'no answer') {

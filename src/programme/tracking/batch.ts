@@ -63,6 +63,7 @@ export interface VisitReports {
 export class VisitBatch {
   readonly #context: RequestContext
   readonly #reports: VisitReports
+  readonly #cutOff: AbortSignal | undefined
   readonly #rounds: Rounds
   readonly #waiting: AnsweredVisit[] = []
   #dropped = 0
@@ -70,9 +71,10 @@ export class VisitBatch {
   readonly #sightings = new Map<string, Sighted>()
   readonly #loads = new Map<string, number>()
 
-  constructor(context: RequestContext, reports: VisitReports) {
+  constructor(context: RequestContext, reports: VisitReports, cutOff?: AbortSignal) {
     this.#context = context
     this.#reports = reports
+    this.#cutOff = cutOff
     this.#rounds = new Rounds(
       EVERY_MS,
       () => this.#flushAll(),
@@ -113,6 +115,7 @@ export class VisitBatch {
         await this.#flush()
       } catch {
         // Rounds have reported why.
+        if (this.#cutOff?.aborted) break
         await delay(EVERY_MS)
       }
     }

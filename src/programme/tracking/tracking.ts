@@ -44,11 +44,12 @@ export class Tracking {
   readonly #rounds: Rounds
   #key: ClickKey | undefined
 
-  constructor(context: RequestContext, allow: Allow, reports: VisitReports) {
+  /** @param cutOff aborted when the end waits no longer for a database that refuses */
+  constructor(context: RequestContext, allow: Allow, reports: VisitReports, cutOff?: AbortSignal) {
     this.#context = context
     this.#allow = allow
     this.links = new FollowedLinks(context.database)
-    this.#batch = new VisitBatch(context, reports)
+    this.#batch = new VisitBatch(context, reports, cutOff)
     // A service without visitors needs no key.
     this.#rounds = new Rounds(KEYS_EVERY_MS, async () => this.#key && this.#readKey())
   }

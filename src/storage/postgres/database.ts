@@ -168,7 +168,9 @@ export async function openPostgres(url: string, schema: Schema, options: Databas
     }
     const replica = readUrl === undefined ? undefined : new PostgresPool(configOf(readUrl), pooling)
     const replicaReader = replica && new ReplicaReader(primary, replica, options.onReplica)
-    return new PostgresDatabase(schema, primary, replicaReader, poolSize)
+    const database = new PostgresDatabase(schema, primary, replicaReader, poolSize)
+    options.cutOff?.addEventListener('abort', () => database.cutOff(), { once: true })
+    return database
   } catch (error) {
     await primary.close()
     if (error instanceof DatabaseUnusable) throw error
@@ -295,6 +297,12 @@ class PostgresDatabase implements Database {
   async ready(): Promise<void> {
     await sql`SELECT version FROM schema_version`.execute(this.reader)
     await this.#probe.look()
+  }
+
+  cutOff(): void {
+    this.#ofMany.sendAway()
+    this.#writers.sendAway()
+    this.#primary.cutOff()
   }
 
   async close(): Promise<void> {

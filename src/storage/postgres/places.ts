@@ -25,6 +25,11 @@ export class Places {
   /** Sends away who waits, and who would have to. */
   close(): void {
     this.#isClosed = true
+    this.sendAway()
+  }
+
+  /** Sends away who waits. */
+  sendAway(): void {
     for (const { giveUp } of this.#waiting) giveUp('the service ends')
   }
 

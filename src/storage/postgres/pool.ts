@@ -44,6 +44,8 @@ const CLOSE_MS = 2000
 const ANEW_EVERY_MS = 1000
 /** Wait for a lock. */
 const LOCK_MS = 8000
+/** The same for what is written at the end of the service. */
+const LAST_LOCK_MS = 500
 
 /** An integer if a JavaScript number holds it exactly; also for sums and counts. */
 const readNumber = (text: string) => {
@@ -87,6 +89,7 @@ export class PostgresPool {
   /** Rejects the callers that wait for a connection. */
   readonly #waiting = new Set<(reason: Error) => void>()
   #away = false
+  #isCutOff = false
   #isAsking = false
   /** Time of the last answer. */
   #answeredAt = 0
@@ -114,6 +117,7 @@ export class PostgresPool {
       this.#sessions.set(client, this.#sessionOf(client))
       // A parallel read would take several processors, whereas the service reads in turns.
       if (statementMs !== undefined) client.query('SET max_parallel_workers_per_gather = 0').catch(() => {})
+      if (this.#isCutOff) client.query(`SET lock_timeout = ${LAST_LOCK_MS}`).catch(() => {})
     })
     this.pool.on('remove', client => this.#sessions.delete(client))
     this.db = readingBy(this.read)
@@ -171,6 +175,12 @@ export class PostgresPool {
     const cutOff = setTimeout(() => this.#cutAll(), CLOSE_MS)
     await this.pool.end()
     clearTimeout(cutOff)
+  }
+
+  /** Ends all that is under way, and sends away who waits. What begins later waits for locks only briefly. */
+  cutOff(): void {
+    this.#isCutOff = true
+    this.#endAll('the service ends')
   }
 
   /**
@@ -238,8 +248,12 @@ export class PostgresPool {
     this.#away = !answers && this.#answeredAt < askedAt
     if (!this.#away) return
     // Including idle ones: nobody would notice that they are dead.
+    this.#endAll('no answer')
+  }
+
+  #endAll(why: string): void {
     this.#cutAll()
-    for (const sendAway of this.#waiting) sendAway(new Error('no answer'))
+    for (const sendAway of this.#waiting) sendAway(new Error(why))
   }
 
   async #answers(): Promise<boolean> {
