@@ -1,5 +1,6 @@
 /** Shared by all commands: options, argument checks and output. */
 import type { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import type { Static, TObject } from 'typebox'
 import { sealEntries } from '../events/seal.ts'
@@ -100,6 +101,14 @@ export function print(
   lines: string[],
 ): void {
   terminal.stdout.write(`${json ? JSON.stringify(result) : lines.join('\n')}\n`)
+}
+
+/** Prints text that is made while it is printed. */
+export async function printParts(
+  { terminal }: Pick<CommonOptions, 'terminal'>,
+  parts: AsyncIterable<string>,
+): Promise<void> {
+  await pipeline(parts, terminal.stdout, { end: false })
 }
 
 /** Formats a table with columns as wide as their content. */

@@ -41,8 +41,6 @@ export interface Criteria {
   recordIds?: readonly number[]
   /** Milliseconds since 1970, inclusive. */
   at?: { first?: number; last?: number }
-  /** Either the account that the entry is about, or the one that acted. */
-  personId?: number
 }
 
 const id = sql.ref('events.id')
@@ -274,6 +272,31 @@ export function entriesOfOnly(db: Db, kind: string): AsyncGenerator<Entry> {
   )
 }
 
+/** Entries about an account and those that it has made, by identifier, page by page. */
+export async function* entriesOfPerson(db: Db, userId: number): AsyncGenerator<EntryRow[]> {
+  for (let last = 0; ; ) {
+    // Each in the order of its index: of both together, all would be sorted for each page.
+    const behind = (column: 'person_id' | 'actor_id') =>
+      db
+        .selectFrom('events')
+        .select('id')
+        .where(column, '=', userId)
+        .where('id', '>', last)
+        .orderBy('id')
+        .limit(ENTRIES_AT_ONCE)
+    const ids = db
+      .selectFrom(behind('person_id').as('about'))
+      .select('id')
+      .union(db.selectFrom(behind('actor_id').as('by')).select('id'))
+      .orderBy('id')
+      .limit(ENTRIES_AT_ONCE)
+    const page = await rows(db).where('events.id', 'in', ids).orderBy('events.id').execute()
+    yield page
+    if (page.length < ENTRIES_AT_ONCE) return
+    last = page.at(-1)!.id
+  }
+}
+
 /** @param behind query for the entries after the given one, or for the first ones */
 async function* inPages(
   behind: (entry?: Pick<Entry, 'record_id' | 'id'>) => SelectQueryBuilder<Tables, 'events', Entry>,
@@ -336,7 +359,7 @@ function rows(db: Db) {
 /** All criteria as one condition. */
 function matching(
   expression: ExpressionBuilder<Tables, 'events'>,
-  { actorKinds, actorIds, actorName, actions, recordKinds, otherKinds, recordIds, at, personId }: Criteria,
+  { actorKinds, actorIds, actorName, actions, recordKinds, otherKinds, recordIds, at }: Criteria,
 ): Expression<SqlBool> {
   const conditions: Expression<SqlBool>[] = []
   if (actorKinds) conditions.push(expression('events.actor_kind', 'in', actorKinds))
@@ -348,13 +371,5 @@ function matching(
   if (recordIds) conditions.push(expression('events.record_id', 'in', recordIds))
   if (at?.first !== undefined) conditions.push(expression('events.at', '>=', at.first))
   if (at?.last !== undefined) conditions.push(expression('events.at', '<=', at.last))
-  if (personId !== undefined) {
-    conditions.push(
-      expression.or([
-        expression('events.person_id', '=', personId),
-        expression('events.actor_id', '=', personId),
-      ]),
-    )
-  }
   return expression.and(conditions)
 }

@@ -1,10 +1,11 @@
-import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
+import { jsonLine } from '../../base/json.ts'
 import {
   addCommand,
   CommandFailed,
   type CommonOptions,
   print,
+  printParts,
   withDatabase,
   withUntouchedDatabase,
 } from '../../cli/command.ts'
@@ -14,6 +15,7 @@ import { verifyChain } from '../../events/verify.ts'
 import type { Db } from '../../storage/database.ts'
 import { compareAnchor } from './anchor-check.ts'
 import { recordOf } from './rules.ts'
+import type { EntryRecord } from './schema.ts'
 
 const ENTRIES_AT_ONCE = 500
 
@@ -48,30 +50,20 @@ async function verify(options: CommonOptions & { anchor?: string }): Promise<voi
 
 async function exportEntries(options: CommonOptions): Promise<void> {
   await withDatabase(options, ({ reader }) =>
-    pipeline(options.json ? oneObject(reader) : lines(reader), options.terminal.stdout, { end: false }),
+    printParts(options, options.json ? jsonLine({ entries: entries(reader) }) : lines(reader)),
   )
 }
 
 /** Reads while it writes, so that a long log needs no more memory than a short one. */
-async function* entries(db: Db): AsyncGenerator<string[]> {
+async function* entries(db: Db): AsyncGenerator<EntryRecord[]> {
   for (let last = 0; ; ) {
     const rows = await entryRowsAfter(db, last, ENTRIES_AT_ONCE)
     if (rows.length === 0) return
     last = rows.at(-1)!.id
-    yield rows.map(row => JSON.stringify(recordOf(row)))
+    yield rows.map(recordOf)
   }
 }
 
 async function* lines(db: Db): AsyncGenerator<string> {
-  for await (const texts of entries(db)) yield texts.map(text => `${text}\n`).join('')
-}
-
-async function* oneObject(db: Db): AsyncGenerator<string> {
-  yield '{"entries":['
-  let separator = ''
-  for await (const texts of entries(db)) {
-    yield separator + texts.join(',\n')
-    separator = ',\n'
-  }
-  yield ']}\n'
+  for await (const page of entries(db)) yield page.map(entry => `${JSON.stringify(entry)}\n`).join('')
 }

@@ -8,6 +8,7 @@ import {
   CommandFailed,
   type CommonOptions,
   print,
+  printParts,
   type Terminal,
   withDatabase,
 } from '../../cli/command.ts'
@@ -41,11 +42,11 @@ export function addCustomerCommands(program: Command): void {
 }
 
 async function exportCustomerData(name: string, options: CommonOptions): Promise<void> {
-  const data = await withDatabase(options, async database => {
+  await withDatabase(options, async database => {
     const context = contextOf(database)
-    return exportCustomer(context, options.features, (await customerNamed(context, name)).id)
+    const { id } = await customerNamed(context, name)
+    await printParts(options, exportCustomer(context, options.features, id))
   })
-  print({ ...options, json: true }, data, [])
 }
 
 async function eraseCustomerData(name: string, options: CommonOptions & { yes?: true }): Promise<void> {
@@ -74,10 +75,10 @@ async function customerNamed(
 }
 
 async function exportData(login: string, options: CommonOptions): Promise<void> {
-  const data = await withDatabase(options, async database =>
-    exportPerson(contextOf(database), options.features, (await accountNamed(database, login)).id),
-  )
-  print({ ...options, json: true }, data, [])
+  await withDatabase(options, async database => {
+    const { id } = await accountNamed(database, login)
+    await printParts(options, exportPerson(contextOf(database), options.features, id))
+  })
 }
 
 async function erase(login: string, options: CommonOptions & { yes?: true }): Promise<void> {

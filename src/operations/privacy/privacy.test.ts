@@ -14,6 +14,7 @@ import {
 } from '../../../test/harness.ts'
 import { createKey } from '../../accounts/keys/rules.ts'
 import { verifyChain } from '../../events/verify.ts'
+import { rules } from '../../programme/payouts/rules.ts'
 
 describeService('what a person may ask for', service => {
   giveSecretKey()
@@ -44,6 +45,32 @@ describeService('what a person may ask for', service => {
       assert.equal(stdout.includes(absent), false, absent)
     }
     assert.equal((await run(['users', 'export', 'nobody'])).code, 1)
+  })
+
+  test('users export: of many records and entries, each once', async () => {
+    const { database } = service()
+    const busy = await service().newAffiliate('busy', { status: 'active' })
+    const context = operatorOf(database)
+    const actor = { ...context.actor, userId: busy.user_id }
+    const pay = (affiliate_id: number, count: number) =>
+      rules.createMany(
+        { ...context, actor },
+        Array.from({ length: count }, () => ({ affiliate_id, amount: 1, status: 'paid' as const })),
+      )
+    for (const count of [1000, 1000, 300]) await pay(busy.id, count)
+    // By the account, about somebody else.
+    await pay((await service().newAffiliate('quiet')).id, 1)
+    const { stdout } = await run(['users', 'export', 'busy@example.com'])
+    const exported = JSON.parse(stdout)
+    const idsOf = (rows: { id: number }[]) => rows.map(({ id }) => id)
+    const stored = database.reader.selectFrom('payouts').select('id').where('affiliate_id', '=', busy.id)
+    assert.deepEqual(idsOf(exported.payouts), idsOf(await stored.orderBy('id').execute()))
+    const about = database.reader
+      .selectFrom('events')
+      .select('id')
+      .where(({ or, eb }) => or([eb('person_id', '=', busy.user_id), eb('actor_id', '=', busy.user_id)]))
+    assert.deepEqual(idsOf(exported.audit), idsOf(await about.orderBy('id').execute()))
+    assert.equal(exported.audit.length, 2302)
   })
 
   test('users erase: asks, then leaves nothing personal, keeps the money, and says so', async () => {

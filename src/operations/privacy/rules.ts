@@ -14,11 +14,12 @@ import {
 import { findUser, findUserRow, loginExists, type User, updateUser } from '../../accounts/users/store.ts'
 import { usersTable } from '../../accounts/users/table.ts'
 import { Failure, invalidArguments } from '../../base/errors.ts'
+import { jsonLine } from '../../base/json.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldAccents, foldCase } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { deletedAmong } from '../../events/read.ts'
-import { orders as entryOrders, eraseEntriesOf, listEntries } from '../../events/store.ts'
+import { entriesOfPerson, eraseEntriesOf } from '../../events/store.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { forgetNames } from '../../programme/conversions/customers-store.ts'
 import { customer } from '../../programme/customers/customer.ts'
@@ -33,44 +34,50 @@ import * as store from './store.ts'
 
 const allRows = { descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
 
-/** Everything that is stored about a person and what they did, but no secrets. */
-export async function exportPerson(
+/** Everything that is stored about a person and what they did, but no secrets: a line with a JSON object, in parts. */
+export async function* exportPerson(
   { database, settings }: Context,
   features: readonly Feature[],
   userId: number,
-) {
+): AsyncGenerator<string> {
   const { reader, schema } = database
   const user = await findUserRow(reader, userId)
   if (!user) throw new Failure('no_user')
   const person = await store.personOf(reader, schema, usersTable, userId)
-  const { affiliates, ...records } = await recordsAbout(reader, features, person, await settings.current())
+  const { affiliates, ...records } = recordsAbout(reader, features, person, await settings.current())
+  const [affiliate = null] = (await affiliates!.next()).value ?? []
   const spans = async (table: Table) => (await store.rowsAbout<Span>(reader, table, person)).map(spanOf)
   const keys = await listKeys(reader, { userIds: [userId] }, { ...allRows, order: keyOrders.id! })
-  const entries = await listEntries(reader, { personId: userId }, { ...allRows, order: entryOrders.id! })
-  return {
+  yield* jsonLine({
     account: userRecordOf(user),
-    affiliate: affiliates?.[0] ?? null,
+    affiliate,
     ...records,
     keys: keys.map(keyRecordOf),
     sessions: await spans(sessionsTable),
     devices: await spans(devicesTable),
-    audit: entries.map(entryRecordOf),
-  }
+    audit: recordsOf(entriesOfPerson(reader, userId), entryRecordOf),
+  })
 }
 
 /** The records of each kind that are about a person, by table. */
-async function recordsAbout(
+function recordsAbout(
   db: Db,
   features: readonly Feature[],
   person: store.Person,
   settings: Settings,
-): Promise<Record<string, object[]>> {
-  const records: Record<string, object[]> = {}
+): Record<string, Records> {
+  const records: Record<string, Records> = {}
   for (const { kind } of features) {
-    const rows = await store.rowsAbout<never>(db, kind.table, person)
-    records[kind.table.name] = rows.map(row => kind.logged(row, settings))
+    const rows = store.pagesAbout<never>(db, kind.table, person)
+    records[kind.table.name] = recordsOf(rows, row => kind.logged(row, settings))
   }
   return records
+}
+
+type Records = AsyncGenerator<object[], void>
+
+async function* recordsOf<R>(pages: AsyncIterable<R[]>, recordOf: (row: R) => object): Records {
+  for await (const page of pages) yield page.map(recordOf)
 }
 
 interface Span {
@@ -173,15 +180,15 @@ export async function customerIn(
   return { user_id: deleted.personId, email: String(deleted.values.email ?? '') }
 }
 
-/** Everything that is stored about a customer without an account. @throws Failure no_customer */
-export async function exportCustomer(
+/** The same about a customer without an account. @throws Failure no_customer */
+export async function* exportCustomer(
   { database, settings }: Context,
   features: readonly Feature[],
   id: number,
-) {
+): AsyncGenerator<string> {
   await customerIn(database.reader, id)
   const person = new Map([[customer.table.name, [id]]])
-  return recordsAbout(database.reader, features, person, await settings.current())
+  yield* jsonLine(recordsAbout(database.reader, features, person, await settings.current()))
 }
 
 /** Empties personal columns in every table, and personal values in the log of the rows that stand for the person. */

@@ -4,6 +4,8 @@ import { recordsOfPerson } from '../../events/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { columnsOf, type Schema, type Table } from '../../storage/table.ts'
 
+const ROWS_AT_ONCE = 1000
+
 /**
  * The rows that stand for a person, by table: the account, and rows that refer to it and are referred to as a person.
  */
@@ -49,15 +51,38 @@ function among(column: string, ids: readonly number[]): RawBuilder<unknown> {
   return ids.length === 0 ? sql`1 = 0` : sql`${sql.ref(column)} IN (${sql.join(ids)})`
 }
 
-/** The rows about a person in order of their key, without secrets. */
-export async function rowsAbout<R>(db: Db, table: Table, person: Person): Promise<R[]> {
+/** The rows about a person in order of their key, without secrets. @param page of a table whose key is its identifier */
+export async function rowsAbout<R>(
+  db: Db,
+  table: Table,
+  person: Person,
+  page?: { readonly after: number; readonly limit: number },
+): Promise<R[]> {
   const about = aboutPerson(table, person)
   if (!about) return []
   const columns = [...columnsOf(table)].filter(([, { secret }]) => !secret).map(([name]) => sql.ref(name))
   const order = sql.join(table.key.map(name => sql.ref(name)))
+  const behind = page ? sql`AND id > ${page.after}` : sql``
+  const limit = page ? sql`LIMIT ${page.limit}` : sql``
   const { rows } = await sql<R>`
-    SELECT ${sql.join(columns)} FROM ${sql.table(table.name)} WHERE ${about} ORDER BY ${order}`.execute(db)
+    SELECT ${sql.join(columns)} FROM ${sql.table(table.name)} WHERE ${about} ${behind} ORDER BY ${order} ${limit}`.execute(
+    db,
+  )
   return rows
+}
+
+/** The same of a kind of record, page by page. */
+export async function* pagesAbout<R extends { readonly id: number }>(
+  db: Db,
+  table: Table,
+  person: Person,
+): AsyncGenerator<R[]> {
+  for (let last = 0; ; ) {
+    const rows = await rowsAbout<R>(db, table, person, { after: last, limit: ROWS_AT_ONCE })
+    yield rows
+    if (rows.length < ROWS_AT_ONCE) return
+    last = rows.at(-1)!.id
+  }
 }
 
 /** Empties personal columns in the rows about a person. */

@@ -1,10 +1,9 @@
-import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { CSV_BEGINNING, csvLine } from '../../base/csv.ts'
 import { decimalText } from '../../base/money.ts'
 import { formatTime } from '../../base/time.ts'
-import { addCommand, type CommonOptions, print, table, withDatabase } from '../../cli/command.ts'
+import { addCommand, type CommonOptions, print, printParts, table, withDatabase } from '../../cli/command.ts'
 import { writeWhole } from '../../cli/files.ts'
 import { identifier } from '../../cli/options.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
@@ -54,7 +53,7 @@ async function writeJournal(file: string, options: CommonOptions & Days, self: C
   const settings = await withDatabase(options, async database => {
     const context = onBehalfOf(commandLine, database)
     const current = await context.settings.current()
-    if (file === '-') await pipeline(csvOf(), options.terminal.stdout, { end: false })
+    if (file === '-') await printParts(options, csvOf())
     else await writeWhole(file, async () => ({ text: csvOf() }), { replace: true })
     return current
 
@@ -92,7 +91,7 @@ async function showStatement(
     const settings = await context.settings.current()
     const statement = await statementOf(context, affiliateId, options)
     if (options.csv && !options.json) {
-      return pipeline(csvOf(statement, settings), options.terminal.stdout, { end: false })
+      return printParts(options, csvOf(statement, settings))
     }
     const lines: Line[] = []
     let closing = statement.opening

@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
 import { Argument, type Command, Option } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { amountText, decimalText } from '../../base/money.ts'
@@ -10,6 +9,7 @@ import {
   type CommonOptions,
   checkedArguments,
   print,
+  printParts,
   table,
   withDatabase,
 } from '../../cli/command.ts'
@@ -242,7 +242,7 @@ async function file(run: number, format: string, options: FileOptions, self: Com
       return print(options, { path: output, name, erased }, [`Wrote ${output}.`, ...missing(erased)])
     }
     const { text, erased } = await rules.file(context, format, args)
-    await pipeline(text, options.terminal.stdout, { end: false })
+    await printParts(options, text)
     for (const line of missing(erased)) options.terminal.stderr.write(`${line}\n`)
   })
 }
