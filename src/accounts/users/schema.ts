@@ -64,6 +64,10 @@ export const filterArguments = {
     ),
   ),
   user_id: Type.Optional(identifiers('Only these accounts.')),
+  exclude: Type.Optional(identifiers('All but these accounts.')),
+  login: Type.Optional(
+    listOf(line(MAX_LOGIN_LENGTH), 'Only the accounts with these login names, in any case.'),
+  ),
   role: Type.Optional(listOf(choice([...roles, '']), 'Only these roles.')),
 }
 

@@ -27,6 +27,8 @@ export type UserRow = User & { affiliate_id: number | null; second_factor_at: nu
 /** List filters in stored form. Several values of one filter mean any of them. */
 export interface Criteria {
   ids?: readonly number[]
+  excluded?: readonly number[]
+  loginKeys?: readonly string[]
   roles?: readonly User['role'][]
   search?: Search
 }
@@ -202,10 +204,12 @@ function rows(db: Db) {
 /** All criteria as one condition. */
 function matching(
   expression: ExpressionBuilder<Tables, 'users'>,
-  { ids, roles, search }: Criteria,
+  { ids, excluded, loginKeys, roles, search }: Criteria,
 ): Expression<SqlBool> {
   const conditions: Expression<SqlBool>[] = []
   if (ids) conditions.push(expression('users.id', 'in', ids))
+  if (excluded) conditions.push(expression('users.id', 'not in', excluded))
+  if (loginKeys) conditions.push(expression('users.login_key', 'in', loginKeys))
   if (roles) conditions.push(expression('users.role', 'in', roles))
   if (search) {
     conditions.push('id' in search ? expression('users.id', '=', search.id) : accountMatches(search))

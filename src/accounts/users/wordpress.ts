@@ -4,12 +4,12 @@
  */
 import { type Static, Type } from 'typebox'
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
-import { choice, email, identifier, identifiers, line } from '../../base/schemas.ts'
+import { choice, email, identifier, line } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
 import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
 import { renderer } from '../../http/render.ts'
 import * as rules from './rules.ts'
-import { MAX_LOGIN_LENGTH } from './schema.ts'
+import { filterArguments, MAX_LOGIN_LENGTH } from './schema.ts'
 import { orders } from './store.ts'
 
 const MOST_PER_PAGE = 100
@@ -77,25 +77,30 @@ export const wordPressUsers: Resource = {
         per_page: Type.Optional(
           Type.Integer({ minimum: 1, maximum: MOST_PER_PAGE, default: DEFAULT_PER_PAGE }),
         ),
-        search: Type.Optional(
-          line(
-            254,
-            'An identifier, or words of the login, e-mail or display name, each or a part of it, in any order.',
-          ),
+        search: filterArguments.search,
+        include: filterArguments.user_id,
+        exclude: filterArguments.exclude,
+        slug: filterArguments.login,
+        offset: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: FURTHEST_PAGE,
+            description: 'How many to leave out, in the place of pages.',
+          }),
         ),
-        include: Type.Optional(identifiers('Only these accounts.')),
         orderby: Type.Optional(choice(['name', 'id', 'email', 'registered_date'])),
         order: Type.Optional(choice(['asc', 'desc'])),
         context,
       }),
       answer: { status: 200, schema: Type.Array(record) },
-      handle: async (call, { page = 1, per_page = DEFAULT_PER_PAGE, search, include, ...sorting }) => {
-        const filters = { ...(search && { search }), ...(include?.length && { user_id: include }) }
+      handle: async (call, { page = 1, per_page = DEFAULT_PER_PAGE, offset, ...args }) => {
+        const { search = '', include = [], exclude = [], slug = [], ...sorting } = args
+        const filters = { search, user_id: include, exclude, login: slug }
         const total = await rules.countUsers(call, filters)
         const rows = await rules.listUsers(call, filters, {
           order: orderBy(sorting.orderby ?? 'name'),
           descending: sorting.order === 'desc',
-          offset: (page - 1) * per_page,
+          offset: offset ?? (page - 1) * per_page,
           limit: per_page,
         })
         return {
