@@ -130,8 +130,8 @@ export function parseJson(body: Buffer | string): Parameters {
   } catch (cause) {
     throw new Failure('invalid_json', { cause })
   }
-  // Several HTTP libraries send `null` when there is no body.
-  if (value === null) return noParameters
+  // Several HTTP libraries send `null` when there is no body, and PHP an empty array for an object without members.
+  if (value === null || (Array.isArray(value) && value.length === 0)) return noParameters
   if (!isObject(value)) throw new Failure('invalid_json')
   return value
 }

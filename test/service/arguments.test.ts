@@ -120,7 +120,16 @@ describeService('arguments', service => {
 
   test('400 - a body that is not the JSON it says it is', async () => {
     const deep = '['.repeat(100_000)
-    for (const body of ['{', '[]', '"x"', '{"a":1}x', '\ufeff', deep, Buffer.from([0x7b, 0xff, 0x7d])]) {
+    for (const body of [
+      '{',
+      '[1]',
+      '[{}]',
+      '"x"',
+      '{"a":1}x',
+      '\ufeff',
+      deep,
+      Buffer.from([0x7b, 0xff, 0x7d]),
+    ]) {
       assertFailure(await create('', body, json), 400, 'rest_invalid_json')
     }
   })
@@ -193,10 +202,12 @@ describeService('arguments', service => {
     assertFailure(await service().get('/affiliates?search=%00'), 400, 'rest_invalid_param')
   })
 
-  test('201 - a body of null is none', async () => {
-    const reply = await create('?create_user=true&payment_email=nobody@example.com', 'null', json)
-    assert.equal(reply.status, 201)
-    assert.equal(reply.body.payment_email, 'nobody@example.com')
+  test('201 - a body of null is none, and so is an empty array', async () => {
+    for (const [name, body] of Object.entries({ nobody: 'null', none: ' [] ' })) {
+      const reply = await create(`?create_user=true&payment_email=${name}@example.com`, body, json)
+      assert.equal(reply.status, 201)
+      assert.equal(reply.body.payment_email, `${name}@example.com`)
+    }
   })
 
   test('200 - a JSON null counts as not sent, and is named', async () => {
