@@ -113,8 +113,8 @@ const joins: Readonly<Record<string, string>> = {
   // What is stored twice is compared.
   'programme/runs/check-store.ts': 'balances payouts referrals',
   'programme/ledger/check/store.ts':
-    'affiliates payout_referrals payouts referrals sales_months visit_days visits',
-  'operations/check/store.ts': 'events ledger_transfers users',
+    'affiliates events payout_referrals payouts referrals run_items sales_months visit_days visits',
+  'operations/check/store.ts': 'events users',
   // Figures of the area.
   'admin/reports/earning-store.ts':
     'affiliates balances ledger_transfers referrals users visit_days visit_totals',

@@ -9,16 +9,6 @@ export async function damages({ engine, reader }: Database): Promise<string[]> {
   return engine.damages(reader)
 }
 
-/** Events that transfers name and that do not exist. */
-export async function missingEvents(db: Db, limit: number): Promise<number[]> {
-  const { rows } = await sql<{ event_id: number }>`
-    SELECT DISTINCT event_id FROM ledger_transfers WHERE event_id IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM events WHERE events.id = ledger_transfers.event_id) ORDER BY event_id LIMIT ${limit}`.execute(
-    db,
-  )
-  return rows.map(row => row.event_id)
-}
-
 /** For each column that refers to another table, the number of rows whose target does not exist. */
 export async function orphans(db: Db, schema: Schema): Promise<{ column: string; count: number }[]> {
   const orphanCounts: { column: string; count: number }[] = []

@@ -39,6 +39,18 @@ const faults: readonly Fault[] = [
     `DELETE FROM ledger_transfers WHERE id = ${first('ledger_transfers', 'amount > 0')}`,
     `INSERT INTO ledger_transfers (${copied}) SELECT ${copied} FROM ledger_transfers WHERE id = ${first('ledger_transfers', 'amount > 0')}`,
   ].map(statement => ({ invariant: 1, sql: statement, named: /^balances: affiliate \d+, account \w+: / })),
+  ...[
+    `at = at - ${400 * 86_400}`,
+    'referral_id = referral_id + 1',
+    'payout_id = 1',
+    'event_id = (SELECT min(id) FROM events)',
+    'event_id = 1000000000',
+  ].map(change => ({
+    invariant: 1,
+    sql: `UPDATE ledger_transfers SET ${change} WHERE id = ${first('ledger_transfers', `event_id IS NOT NULL AND ${change.startsWith('payout') ? 'payout_id <> 1' : 'referral_id IS NOT NULL'}`)}`,
+    named:
+      /^ledger_transfers \d+: the entry of the audit log that it names, \d+, is (?:not there|of another)/,
+  })),
   ...['pending', 'unpaid'].flatMap(status => {
     const named = new RegExp(
       `^balances: affiliate \\d+, ${status === 'pending' ? status : 'unpaid and reserved'}: `,

@@ -5,9 +5,18 @@ import type { Check } from '../../../records/feature.ts'
 import { loadSettings } from '../../../settings/rules.ts'
 import type { Db } from '../../../storage/database.ts'
 import { firstWholeDay } from '../../visits/store.ts'
-import { affiliatesAfter, type Comparison, comparisons, differences, halfPaid, visitDays } from './store.ts'
+import {
+  affiliatesAfter,
+  type Comparison,
+  comparisons,
+  differences,
+  halfPaid,
+  strays,
+  visitDays,
+} from './store.ts'
 
 const AFFILIATES_AT_ONCE = 1000
+const STRAYS_NAMED = 20
 
 /** Figures of affiliates that are not amounts. */
 const counts = new Set(['referrals', 'visits'])
@@ -78,6 +87,14 @@ async function* compare(
   }
 }
 
+/** A transfer is of the record and the time of the entry that stands behind it, which is sealed. */
+async function* checkEntries(db: Db): AsyncGenerator<string> {
+  for (const { id, event_id, entry_id } of await strays(db, STRAYS_NAMED)) {
+    const why = entry_id === null ? 'is not there' : 'is of another record or another day'
+    yield `ledger_transfers ${id}: the entry of the audit log that it names, ${event_id}, ${why}; restore a backup.`
+  }
+}
+
 /** A referral names the single payout that has paid it. */
 async function* checkPaid(db: Db): AsyncGenerator<string> {
   for (const { referral_id, payout_id } of await halfPaid(db)) {
@@ -92,4 +109,5 @@ export const checks: readonly Check[] = [
   checkDays,
   checkMonths,
   checkPaid,
+  checkEntries,
 ]

@@ -161,6 +161,27 @@ export async function affiliatesAfter(db: Db, after: number, limit: number): Pro
   return (await query.execute()).map(row => row.id)
 }
 
+export interface Stray {
+  readonly id: number
+  readonly event_id: number
+  /** Null if it is not there. */
+  readonly entry_id: number | null
+}
+
+/** Transfers whose entry of the log is not there, or is of another record or day: both are written by one transaction. */
+export async function strays(db: Db, limit: number): Promise<Stray[]> {
+  const { rows } = await sql<Stray>`
+    SELECT ledger_transfers.id, event_id, events.id AS entry_id
+    FROM ledger_transfers LEFT JOIN events ON events.id = event_id
+    WHERE event_id IS NOT NULL AND (
+      events.id IS NULL OR abs(ledger_transfers.at - events.at / 1000) > ${sql.lit(DAY_SECONDS)}
+      OR record_id IS NULL OR record_id <> coalesce(CASE record_kind
+        WHEN 'referral' THEN referral_id WHEN 'payout' THEN payout_id
+        WHEN 'payout_run' THEN (SELECT run_id FROM run_items WHERE run_items.id = run_item_id) END, 0))
+    ORDER BY ledger_transfers.id LIMIT ${limit}`.execute(db)
+  return rows
+}
+
 /** Referrals and payouts where only one side says that the payout pays the referral. */
 export async function halfPaid(db: Db): Promise<{ referral_id: number; payout_id: number }[]> {
   const { rows } = await sql<{ referral_id: number; payout_id: number }>`
