@@ -312,8 +312,10 @@ function amountProblem(
   if (text.includes('-')) return 'Enter a number that is not negative.'
   if (!/^\d+(\.\d+)?$/.test(text)) return 'Enter one point at most, with digits before and after it.'
   if ((text.split('.')[1]?.length ?? 0) > decimals) {
-    if (/^\d{1,3}\.\d{3}$/.test(text)) return 'Enter thousands without a point.'
-    return decimals === 0 ? `${currency} has no decimals.` : `${currency} has at most ${decimals} decimals.`
+    const most = decimals === 0 ? 'no' : `at most ${decimals}`
+    // Which mark was typed is not known here: a comma has become a point.
+    const thousands = /^\d{1,3}\.\d{3}$/.test(text) ? ' Enter thousands without a mark.' : ''
+    return `${currency} has ${most} decimals.${thousands}`
   }
   return undefined
 }
