@@ -42,10 +42,12 @@ describe('visitors in a browser', () => {
     const place = incoming.headers.host!.includes('localhost') ? '/go' : service.url
     const attributes = searchParams.has('wait') ? ' data-consent' : ''
     response.setHeader('Content-Type', 'text/html; charset=utf-8')
+    const script = `<script async src="${place}/a.js"${attributes}></script>`
     if (searchParams.has('sandboxed')) response.setHeader('Content-Security-Policy', 'sandbox allow-scripts')
     response.end(`<!doctype html><title>Shop</title>
       <script>window.affiliated = window.affiliated || function () { (affiliated.q = affiliated.q || []).push(arguments) }</script>
-      <script async src="${place}/a.js"${attributes}></script>
+      ${searchParams.has('clean') ? '<script>history.replaceState(null, "", location.pathname)</script>' : ''}
+      ${script}${searchParams.has('twice') ? script : ''}
       <a id=next href="/next">Next</a>
       <a id=pay href="http://pay.test:${port}/pay?cart=7#top">Pay</a>
       <a id=evil href="http://evil.test:${port}/">Elsewhere</a>
@@ -68,7 +70,7 @@ describe('visitors in a browser', () => {
     shop = createServer(answer).listen(0, '127.0.0.1')
     await once(shop, 'listening')
     ;({ port } = shop.address() as AddressInfo)
-    browser = await launch('--host-resolver-rules=MAP *.test 127.0.0.1')
+    browser = await launch('--host-resolver-rules=MAP *.test 127.0.0.1, MAP *.co.uk 127.0.0.1')
     await settings({ ...usual(), default_rate: 10 })
     affiliate = await service.newAffiliate('walker', { status: 'active', username: 'walker' })
   })
@@ -244,6 +246,20 @@ describe('visitors in a browser', () => {
         await decorated(`<a href="${pay}">Pay</a>`),
         `${pay}?aff_click=${clicked}&aff_first=${clicked}`,
       )
+      const area = `<map><area href="${pay}"></map>`
+      await decorated(area)
+      assert.equal(
+        await page.evaluate(`document.querySelector('area').href`),
+        `${pay}?aff_click=${clicked}&aff_first=${clicked}`,
+      )
+      const within = await page.evaluate(`(() => {
+        const shadow = document.body.appendChild(document.createElement('div')).attachShadow({ mode: 'open' })
+        shadow.innerHTML = '<a href="${pay}"><b>Pay</b></a>'
+        shadow.addEventListener('click', event => event.preventDefault())
+        shadow.querySelector('b').click()
+        return shadow.querySelector('a').href
+      })()`)
+      assert.equal(within, `${pay}?aff_click=${clicked}&aff_first=${clicked}`)
       // It has no host, and is no error.
       await decorated(`<svg><a href="${pay}"><rect width="9" height="9"/></a></svg>`)
     }))
@@ -394,6 +410,81 @@ describe('visitors in a browser', () => {
         assert.match((await answer.headerValue('set-cookie'))!, new RegExp(await arrived(page)))
       }),
     ))
+
+  test('the settings name a narrower host than when the cookie was stored - the later click replaces it, and consent removes it', () =>
+    withSettings({ allowed_hosts: [`*.mall.test:${port}`] }, () =>
+      visit(async page => {
+        const other = await service.newAffiliate('narrower', { status: 'active' })
+        // Nothing is cached where requests are passed on.
+        await page.route('**/a.js', route => route.continue())
+        await page.goto(at('a.mall', '/?ref=walker'))
+        const first = await arrived(page)
+        assert.deepEqual(await domains(page), ['.mall.test'])
+        await settings({ allowed_hosts: [`a.mall.test:${port}`] })
+        await page.goto(at('a.mall', `/?ref=${other.id}`))
+        await page.waitForFunction(`(affiliated('token') || '${first}') !== '${first}'`)
+        assert.deepEqual(await domains(page), ['a.mall.test'])
+        await settings({ allowed_hosts: [`*.mall.test:${port}`] })
+        await page.goto(at('a.mall', `/?aff_click=${await clickedBefore(0)}`))
+        await settings({ allowed_hosts: [`a.mall.test:${port}`] })
+        await page.reload()
+        await arrived(page)
+        await page.evaluate(`affiliated('consent', false)`)
+        assert.deepEqual(await domains(page), [])
+      }),
+    ))
+
+  test('below a wildcard that browsers share no cookie under - each host has its own', () =>
+    withSettings({ allowed_hosts: [`*.co.uk:${port}`] }, () =>
+      visit(async page => {
+        await page.goto(`http://shop.co.uk:${port}/?ref=walker`)
+        const clicked = await arrived(page)
+        await page.click('#next')
+        await page.waitForURL(/next/)
+        assert.equal(await arrived(page), clicked)
+        assert.deepEqual(await domains(page), ['shop.co.uk'])
+      }),
+    ))
+
+  test('a page that cleans its address at once, and one that has the script twice - one visit each', () =>
+    visit(async (page, asked) => {
+      for (const how of ['clean', 'twice']) {
+        await page.context().clearCookies()
+        asked.length = 0
+        await page.goto(at('shop', `/?ref=walker&campaign=${how}&${how}=1`), { waitUntil: 'networkidle' })
+        await arrived(page)
+        assert.deepEqual(
+          asked.filter(request => request.startsWith('POST')),
+          ['POST /a'],
+          how,
+        )
+        await eventually(async () =>
+          assert.equal((await service.get(`/visits?campaign=${how}`)).body.length, 1),
+        )
+      }
+    }))
+
+  test('an address that cannot be read - fields are filled all the same', () =>
+    visit(async page => {
+      await page.goto(at('shop', '/?ref=walker'))
+      const clicked = await arrived(page)
+      await page.goto(at('shop', '/ref/%zz'), { waitUntil: 'networkidle' })
+      assert.equal(await page.inputValue('input[name=aff_click]'), clicked)
+    }))
+
+  test('consent is withdrawn on another page - the fields are empty when this one is used again', () =>
+    visit(async page => {
+      await page.goto(at('shop', '/?ref=walker'))
+      const clicked = await arrived(page)
+      assert.equal(await page.inputValue('input[name=aff_click]'), clicked)
+      const other = await page.context().newPage()
+      await other.goto(at('shop', '/'))
+      await arrived(other)
+      await other.evaluate(`affiliated('consent', false)`)
+      // A headless browser gives no page the focus of a window.
+      await page.evaluate(`dispatchEvent(new Event('focus'))`)
+      assert.equal(await page.inputValue('input[name=aff_click]'), '')
+    }))
 
   test('storage is blocked - no error', () =>
     visit(async page => {

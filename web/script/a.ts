@@ -6,14 +6,14 @@
 
 /**
  * Filled in by the service: attribution window in seconds, whether consent is required, the shop's hosts, and the domains
- * whose hosts share the cookie, with a dot before each.
+ * whose hosts share the cookie, none within another.
  */
 declare const AFFILIATED_SETTINGS: [lifetime: number, consent: boolean, hosts: string[], domains: string[]]
 
 interface Affiliated {
   (what: string, value?: unknown): unknown
-  /** Calls queued by the page before the script was loaded. */
-  q?: [string, unknown?][]
+  /** Calls queued by the page before the script was loaded; 0 of the function below. */
+  q?: [string, unknown?][] | 0
 }
 
 /** `window.affiliated`: the queue that the page sets up, replaced by the function below. */
@@ -22,14 +22,15 @@ interface Window {
   affiliated?: Affiliated
 }
 
-{
+// A page that includes the script twice has one visit.
+if (window.affiliated?.q !== 0) {
   const [lifetime, consent, hosts, domains] = AFFILIATED_SETTINGS
   const name = 'aff_click'
   const nameOfFirst = 'aff_first'
   const page = document
   // Cast: the page includes the script as an HTML element.
-  const script = (page.currentScript || page.querySelector('script[src*="a.js"]')) as HTMLScriptElement
-  const isToken = (text: string | null | undefined) => /^[\w-]{60,200}$/.test(text || '')
+  const script = (page.currentScript || page.querySelector('script[src*="/a.js"]')) as HTMLScriptElement
+  const isToken = (text: unknown) => /^[\w-]{60,200}$/.test(text as string)
   /** When a token was signed, in seconds: see signClick. */
   const at = (token: string) =>
     [...atob(token.slice(8, 14).replace(/-/g, '+').replace(/_/g, '/'))].reduce(
@@ -47,7 +48,7 @@ interface Window {
   /** Another page of the shop may have changed the cookie, or removed it. @returns whether the visitor still consents */
   const read = () => {
     try {
-      const [, one, other] = (begun && /(?:^|; )aff_click=([\w-]+)\.([\w-]+)/.exec(page.cookie)) || []
+      const [, one, other] = (begun && /\baff_click=([\w-]+)\.([\w-]+)/.exec(page.cookie)) || []
       if (one) {
         first = one
         last = other!
@@ -61,20 +62,22 @@ interface Window {
   }
 
   const set = (seconds: number, domain: string) => {
-    try {
-      // biome-ignore lint/suspicious/noDocumentCookie: many browsers lack the Cookie Store API.
-      page.cookie = `${name}=${first}.${last};path=/;samesite=lax;max-age=${seconds}${domain}${
-        location.protocol[4] === 's' ? ';secure' : ''
-      }`
-    } catch {}
+    // biome-ignore lint/suspicious/noDocumentCookie: many browsers lack the Cookie Store API.
+    page.cookie = `${name}=${first}.${last};path=/;samesite=lax;max-age=${seconds}${domain}${
+      location.protocol[4] === 's' ? ';secure' : ''
+    }`
   }
 
   // The same cookie that the service sets, see clickCookie.
   const write = (seconds: number) => {
-    const shared = domains.find(domain => `.${location.hostname}`.endsWith(domain))
-    // One that was stored for this host alone would be read in place of the shared one.
-    set(shared ? 0 : seconds, '')
-    if (shared) set(seconds, `;domain=${shared}`)
+    try {
+      // Of several of one name the oldest is read: whatever the settings were when it was stored, it goes.
+      set(0, '')
+      for (let host = location.hostname; host; host = host.replace(/[^.]*.?/, ''))
+        set(domains.includes(host) ? seconds : 0, `;domain=${host}`)
+      // Browsers share no cookie among the hosts of different owners, such as those below co.uk.
+      if (!page.cookie.includes(last)) set(seconds, '')
+    } catch {}
   }
 
   const fill = (data?: FormData) => {
@@ -109,29 +112,30 @@ interface Window {
     fill()
   }
 
-  const ask = (sent: Record<string, string>) => {
-    fetch(new URL('a', script.src), {
-      method: 'POST',
-      keepalive: true,
-      body: new URLSearchParams(sent),
-    })
-      .then(answer => answer.text())
-      .then(text => {
-        read() ? keep(text) : end()
+  const ask = async (sent: Record<string, string>) => {
+    try {
+      const answer = await fetch(new URL('a', script.src), {
+        method: 'POST',
+        keepalive: true,
+        body: new URLSearchParams(sent),
       })
-      .catch(() => {})
+      const token = await answer.text()
+      read() ? keep(token) : end()
+    } catch {}
   }
 
   const begin = () => {
     if (begun) return
     begun = true
     try {
-      read()
-      const query = new URLSearchParams(location.search)
-      const token = query.get(name)
-      const ref = query.get('ref') || decodeURIComponent(/\/ref\/([^/]+)/.exec(location.pathname)?.[1] || '')
+      fill()
       // Cast: entries of type 'navigation' are always of this class.
       const [visit] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+      // As it was opened: the page may have cleaned its address before the script was there.
+      const landing = new URL(visit?.name.includes(':') ? visit.name : location.href)
+      const query = landing.searchParams
+      const token = query.get(name)
+      const ref = query.get('ref') || /\/ref\/([^/]+)/.exec(landing.pathname)?.[1]
       if (token) {
         const isNew = last !== token
         keep(token, query.get(nameOfFirst))
@@ -142,12 +146,10 @@ interface Window {
       else if (ref && !(last && visit && visit.type !== 'navigate'))
         ask({
           ref,
-          campaign: query.get('campaign') || '',
           // The service keeps no more, and takes no long bodies.
-          url: location.href.slice(0, 2e3),
+          url: landing.href.slice(0, 2e3),
           referrer: page.referrer.slice(0, 500),
         })
-      fill()
     } catch {}
   }
 
@@ -165,26 +167,25 @@ interface Window {
     return value === 'first' ? first : last
   }
 
-  const decorate = ({ target }: Event) => {
-    // Cast: the target is an element, or something without `closest`.
-    const link = (target as Element).closest?.<HTMLAnchorElement>('a[href]')
+  const decorate = (event: Event) => {
+    // Also of an image map, or within a component. Cast: nothing else in the path of an event has both.
+    const link = (event.composedPath() as HTMLAnchorElement[]).find(one => one.href && one.host)
     const host = link?.host
     const isOurs = (allowed: string) =>
       allowed[0] === '*' ? host!.endsWith(allowed.slice(1)) : host === allowed
-    // Links of SVG have no host.
     if (!host || host === location.host || !hosts.some(isOurs) || !read() || !last) return
     // As text, so that other parameters stay exactly as they are.
     const others = link!.search.replace(/[?&]aff_(click|first)=[^&]*/g, '')
     link!.search = `${others}&${name}=${last}&${nameOfFirst}=${first}`.slice(1)
   }
-  addEventListener('mousedown', decorate, true)
-  addEventListener('click', decorate, true)
-
-  addEventListener('formdata', ({ formData }) => fill(formData))
-  addEventListener('DOMContentLoaded', () => fill())
+  for (const event of ['mousedown', 'click']) addEventListener(event, decorate, true)
+  // On focus, because the visitor may have withdrawn consent on another page.
+  for (const event of ['formdata', 'DOMContentLoaded', 'focus'])
+    addEventListener(event, one => fill((one as FormDataEvent).formData))
 
   const early = window.affiliated?.q || []
+  affiliated.q = 0
   window.affiliated = affiliated
-  if (!consent && !('consent' in script.dataset)) begin()
+  if (!consent && script.dataset.consent == null) begin()
   for (const call of early) affiliated(...call)
 }

@@ -8,13 +8,14 @@ import { timeOf } from './token.ts'
 const NAME = 'aff_click'
 
 /**
- * The domains whose hosts share the cookie, the widest first: those that the settings name with a wildcard. They have no
- * port, for cookies know none.
+ * The domains whose hosts share the cookie, none within another: the widest of those that the settings name with a
+ * wildcard. They have no port, for cookies know none.
  * @param hosts of the settings
  */
 export function cookieDomains(hosts: readonly string[]): readonly string[] {
   const domains = hosts.filter(host => host.startsWith('*.')).map(host => host.slice(2).replace(/:\d+$/, ''))
-  return [...new Set(domains)].sort((a, b) => a.length - b.length)
+  const isWithin = (inner: string, outer: string) => inner !== outer && inner.endsWith(`.${outer}`)
+  return [...new Set(domains)].filter(one => !domains.some(other => isWithin(one, other)))
 }
 
 /**

@@ -54,7 +54,7 @@ function settingsOf({ attributionDays, consentRequired, page, hosts }: TrackingS
     attributionDays * DAY_SECONDS,
     consentRequired,
     [...new Set([...(host ? [host] : []), ...hosts])],
-    cookieDomains(hosts).map(domain => `.${domain}`),
+    cookieDomains(hosts),
   ]
 }
 

@@ -83,7 +83,8 @@ export class Tracking {
   async answer(visitor: Visitor, body: string): Promise<string | undefined> {
     const { tracking } = await this.settings
     const parameters = new URLSearchParams(body)
-    const ref = parameters.get('ref') ?? ''
+    // From a path it comes as it stands there.
+    const ref = unescaped(parameters.get('ref') ?? '')
     const url = parameters.get('url') ?? ''
     const place = placeOf(url, tracking)
     const saw = (outcome: BeaconOutcome, affiliateId = 0) => {
@@ -99,7 +100,7 @@ export class Tracking {
       return undefined
     }
     const met = await this.#meet(visitor, followed, {
-      campaign: parameters.get('campaign'),
+      campaign: parameters.get('campaign') ?? URL.parse(url)?.searchParams.get('campaign') ?? null,
       url,
       referrer: parameters.get('referrer') ?? '',
     })
@@ -168,6 +169,14 @@ export class Tracking {
 /** A visitor gets to the page also where the database takes no writes, and has no key yet. */
 function goOn(error: unknown): undefined {
   if (!(error instanceof DatabaseUnavailable)) throw error
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 /** The page that was asked for, if it is on an allowed host. */
