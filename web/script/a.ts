@@ -30,7 +30,7 @@ if (window.affiliated?.q !== 0) {
   const page = document
   // Cast: the page includes the script as an HTML element.
   const script = (page.currentScript || page.querySelector('script[src*="/a.js"]')) as HTMLScriptElement
-  const isToken = (text: unknown) => /^[\w-]{60,200}$/.test(text as string)
+  const isToken = (text: string | null | undefined) => /^[\w-]{60,200}$/.test(text!)
   /** When a token was signed, in seconds: see signClick. */
   const at = (token: string) =>
     [...atob(token.slice(8, 14).replace(/-/g, '+').replace(/_/g, '/'))].reduce(
@@ -168,7 +168,8 @@ if (window.affiliated?.q !== 0) {
   }
 
   const decorate = (event: Event) => {
-    // Also of an image map, or within a component. Cast: nothing else in the path of an event has both.
+    // The path has links of image maps, and within components, as well.
+    // Cast: nothing else in it has both an address and a host.
     const link = (event.composedPath() as HTMLAnchorElement[]).find(one => one.href && one.host)
     const host = link?.host
     const isOurs = (allowed: string) =>
@@ -180,6 +181,7 @@ if (window.affiliated?.q !== 0) {
   }
   for (const event of ['mousedown', 'click']) addEventListener(event, decorate, true)
   // On focus, because the visitor may have withdrawn consent on another page.
+  // Cast: events of other types have no data.
   for (const event of ['formdata', 'DOMContentLoaded', 'focus'])
     addEventListener(event, one => fill((one as FormDataEvent).formData))
 
