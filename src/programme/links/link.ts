@@ -28,10 +28,6 @@ const fields = {
     isName: false,
     create: Type.Optional(code(CODE)),
     edit: Type.Optional(code(CODE)),
-    problem: (value: string) =>
-      isDefault(value)
-        ? 'must have a letter: digits alone are the default link of the affiliate with this identifier.'
-        : undefined,
     sample: ({ random }: { random(): number }) => `s${random().toString(36).slice(2, 12)}`,
   },
   destination: {

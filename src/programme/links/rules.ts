@@ -26,8 +26,10 @@ export const rules = {
   },
   ...refusingTwo(
     {
-      create: (context: RequestContext, args: CreateArguments) =>
-        plain.create(context, { ...args, code: args.code ?? randomCode() }),
+      create: async (context: RequestContext, args: CreateArguments) => {
+        refuseInvalid({ ...problemOfCode(args), ...(await plain.problems(context, args)) })
+        return plain.create(context, { ...args, code: args.code ?? randomCode() })
+      },
       edit: async (context: RequestContext, sent: EditArguments) => {
         const { args, problems } = await judged(context, sent)
         refuseInvalid(problems)
@@ -45,7 +47,8 @@ async function judged(
 ): Promise<{ args: EditArguments; problems: Problems }> {
   const { code, affiliate_id, ...others } = args
   const before = args.link_id === undefined ? undefined : await links.find(database.reader, args.link_id)
-  if (!before || !isDefault(before.code)) return { args, problems: {} }
+  if (!before) return { args, problems: problemOfCode(args) }
+  if (!isDefault(before.code)) return { args, problems: problemOfCode(code === undefined ? {} : { code }) }
   const wrong = (what: string) =>
     `must stay ${what}: it is the default link of this affiliate. Make another link.`
   const problems = {
@@ -55,6 +58,12 @@ async function judged(
   }
   return { args: others, problems }
 }
+
+/** A default link that was deleted can be made again. */
+const problemOfCode = ({ code, affiliate_id }: EditArguments): Problems =>
+  code !== undefined && isDefault(code) && code !== String(affiliate_id)
+    ? { code: 'must have a letter: digits alone are the default link of the affiliate with this identifier.' }
+    : {}
 
 /** Begins with a letter, so that it is never mistaken for an identifier. */
 function randomCode(): string {

@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { assertFailure, describeService, operatorOf, type Service } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
 import { changeSettings } from '../../settings/rules.ts'
 import { readToken } from './keys.ts'
 import { clickKey, newNonce, signClick } from './token.ts'
@@ -65,6 +67,23 @@ describeService('links of affiliates', service => {
     const edited = await service().patch(path, { code, affiliate_id, campaign: 'own' })
     assert.deepEqual([edited.status, edited.body.code, edited.body.campaign], [200, code, 'own'])
     assert.equal((await service().patch(path, { campaign: '' })).status, 200)
+  })
+
+  test('a default link that is deleted - its address goes on crediting the affiliate, and it can be made again', async () => {
+    const other = await service().newAffiliate('without', ACTIVE)
+    const { body } = await service().get(`/links?affiliate_id=${other.id}`)
+    assert.equal((await service().delete(`/links/${body[0].id}`)).status, 200)
+    const token = await read((await follow(service(), `/r/${other.id}`)).url)
+    assert.equal(token.click?.affiliateId, other.id)
+    const foreign = await create({ code: String(other.id) })
+    assertFailure(foreign, 400, 'rest_invalid_param')
+    assert.match(foreign.body.data.params.code, /^must have a letter/)
+    const again = await create({ affiliate_id: other.id, code: String(other.id), campaign: 'own' })
+    assert.deepEqual([again.status, again.body.campaign], [201, 'own'])
+    const named = await create({ affiliate_id: other.id, code: 'named' })
+    const renamed = await service().patch(`/links/${named.body.id}`, { code: String(other.id) })
+    assertFailure(renamed, 400, 'rest_invalid_param')
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
   })
 
   test('200 - each affiliate has one whose code is the identifier, and others with codes of their choice', async () => {

@@ -27,7 +27,10 @@ export function LinkEdit() {
       nameOf={nameOf}
       actions={link => (
         <DeleteRecord of={links} record={link} name={`link ${link.code}`}>
-          From now on its address leads to the programme page and credits nobody. Past visits stay.
+          {isDefault(link)
+            ? 'Its address goes on crediting the affiliate, and leads to the programme page.'
+            : 'From now on its address leads to the programme page and credits nobody.'}{' '}
+          Past visits stay.
         </DeleteRecord>
       )}
     >
@@ -42,16 +45,19 @@ function NoPage() {
   return destination ? null : <NoProgrammePage />
 }
 
+/** Its address credits the affiliate by their identifier, also without the link. */
+const isDefault = ({ code, affiliate_id }: Link) => code === String(affiliate_id)
+
 function Fields({ codeHint }: { codeHint: string }) {
   const link = useRecordContext<Link>()
-  const isDefault = link !== undefined && link.code === String(link.affiliate_id)
+  const isFixed = link !== undefined && isDefault(link)
   return (
     <FormSection title="Link">
       <AffiliateInput
         nameOf={numberedName}
         validate={required('Choose the affiliate of the link.')}
-        helperText={isDefault && 'This is the default link of this affiliate.'}
-        disabled={isDefault}
+        helperText={isFixed && 'This is the default link of this affiliate.'}
+        disabled={isFixed}
       />
       <TextInput
         source="destination"
@@ -63,8 +69,8 @@ function Fields({ codeHint }: { codeHint: string }) {
         <TextInput
           source="code"
           label="Code"
-          helperText={isDefault ? 'It stays: create another link for another code.' : codeHint}
-          disabled={isDefault}
+          helperText={isFixed ? 'It stays: create another link for another code.' : codeHint}
+          disabled={isFixed}
         />
         <TextInput
           source="campaign"
