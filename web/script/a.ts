@@ -181,9 +181,10 @@ if (window.affiliated?.q !== 0) {
   }
   for (const event of ['mousedown', 'click']) addEventListener(event, decorate, true)
   // On focus, because the visitor may have withdrawn consent on another page.
-  // Cast: events of other types have no data.
-  for (const event of ['formdata', 'DOMContentLoaded', 'focus'])
+  for (const event of ['formdata', 'DOMContentLoaded', 'focus']) {
+    // Cast: events of other types have no data.
     addEventListener(event, one => fill((one as FormDataEvent).formData))
+  }
 
   const early = window.affiliated?.q || []
   affiliated.q = 0
