@@ -130,29 +130,59 @@ describe('outage of PostgreSQL', () => {
     await until(async () => (await status('/readyz')) === 200, RECOVER_WITHIN_MS)
   })
 
-  test('0 - SIGTERM ends it in time while everybody waits for a lock that somebody holds', async t => {
+  const withProgrammePage = async () => {
     const database = await openDatabase(databaseUrl)
     await changeSettings(operatorOf(database), { programme_page: 'https://shop.example/' })
     await database.close()
+  }
+  const newAffiliate = async (payment_email: string) => {
+    const { url, token } = service.announced
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ create_user: true, status: 'active', payment_email })
+    const answer = await fetch(`${url}/v1/affiliates`, { method: 'POST', headers, body })
+    assert.equal(answer.status, 201)
+    return ((await answer.json()) as { id: number }).id
+  }
+  const visit = async (url: string, path: string) => {
+    const answer = await fetch(url + path, { redirect: 'manual', headers: { 'user-agent': BROWSER } })
+    return [answer.status, answer.headers.get('location')]
+  }
+
+  test('302 - visitors are led to the page, and credited where the link was known; the script is there', async () => {
+    await withProgrammePage()
+    const id = await newAffiliate('led@example.com')
+    const { url } = service.announced
+    const credited = async () => {
+      const [status, location] = await visit(url, `/r/${id}`)
+      return status === 302 && /^https:\/\/shop\.example\/\?aff_click=/.test(String(location))
+    }
+    await until(credited)
+    await server.stop()
+    assert.ok(await credited())
+    assert.deepEqual(await visit(url, '/r/nobody'), [302, 'https://shop.example/'])
+    assert.deepEqual(await visit(url, '/?ref=nobody'), [302, 'https://shop.example/'])
+    assert.equal((await fetch(`${url}/a.js`)).status, 200)
+    await server.start()
+    const client = new pg.Client(databaseUrl)
+    await until(async () => (await fetch(`${url}/readyz`)).status === 200, RECOVER_WITHIN_MS)
+    await client.connect()
+    const visits = () => client.query('SELECT 1 FROM visits WHERE affiliate_id = $1', [id])
+    await until(async () => (await visits()).rows.length >= 2, RECOVER_WITHIN_MS)
+    await client.end()
+  })
+
+  test('0 - SIGTERM ends it in time while everybody waits for a lock that somebody holds', async t => {
+    await withProgrammePage()
+    const held = await newAffiliate('held@example.com')
+    const visited = await newAffiliate('visited@example.com')
     const ending = await serveProcess(['--log-level', 'fatal', '--database', databaseUrl])
     const { url } = ending.announced
     const headers = {
       authorization: `Bearer ${service.announced.token}`,
       'content-type': 'application/json',
     }
-    const newAffiliate = async (payment_email: string) => {
-      const body = JSON.stringify({ create_user: true, status: 'active', payment_email })
-      const answer = await fetch(`${url}/v1/affiliates`, { method: 'POST', headers, body })
-      assert.equal(answer.status, 201)
-      return ((await answer.json()) as { id: number }).id
-    }
-    const held = await newAffiliate('held@example.com')
-    const visited = await newAffiliate('visited@example.com')
-    const visit = async () => {
-      const init = { redirect: 'manual', headers: { 'user-agent': BROWSER } } as const
-      assert.equal((await fetch(`${url}/r/${visited}`, init)).status, 302)
-    }
-    await visit()
+    const follow = async () => assert.equal((await visit(url, `/r/${visited}`))[0], 302)
+    await follow()
     const holder = new pg.Client(databaseUrl)
     await holder.connect()
     t.after(() => holder.end())
@@ -173,7 +203,7 @@ describe('outage of PostgreSQL', () => {
       return answers
     })
     await delay(500)
-    await visit()
+    await follow()
     const signalledAt = performance.now()
     assert.equal(await ending.stop('SIGTERM'), 0)
     const tookMs = performance.now() - signalledAt

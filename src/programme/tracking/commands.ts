@@ -9,7 +9,7 @@ import { keys } from './store.ts'
 export function addTrackingCommands(program: Command): void {
   const tracking = program.command('tracking').description('manage the tracking of clicks')
   addCommand(tracking, 'rotate-keys', 'sign click tokens by a new key from now on')
-    .option('--forget', 'take back all tokens so far: they credit nobody any more')
+    .option('--forget', 'take back all tokens so far, and those of the next second: they credit nobody')
     .action(rotate)
 }
 
@@ -20,7 +20,7 @@ async function rotate(options: CommonOptions & { forget?: true }): Promise<void>
   })
   const records = rows.map(({ id, created_at }) => ({ id, date: formatTime(created_at) }))
   print(options, { keys: records }, [
-    `Click tokens are signed by key ${records[0]!.id} from now on.`,
+    `Click tokens are signed by key ${records[0]!.id} from now on, by a service that runs within a second.`,
     ...(records.length > 1 ? [`Those of ${records.length - 1} older keys are still valid.`] : []),
   ])
 }

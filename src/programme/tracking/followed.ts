@@ -3,7 +3,7 @@
  * second.
  * See docs/decisions/short-caches.md.
  */
-import type { Database } from '../../storage/database.ts'
+import { type Database, DatabaseUnavailable } from '../../storage/database.ts'
 import { type FollowedLink, findActiveAffiliate, findByCode } from '../links/store.ts'
 
 const MAX_AGE_MS = 500
@@ -15,9 +15,13 @@ export interface Followed extends FollowedLink {
   readonly active: boolean
 }
 
+export type Found = Followed | undefined | Promise<Followed | undefined>
+
 export class FollowedLinks {
   readonly #database: Database
   #known = new Map<string, Followed | undefined>()
+  /** What was known before: it counts while the database is away. */
+  #before = this.#known
   #version: number | undefined
   #readAt = 0
 
@@ -26,7 +30,7 @@ export class FollowedLinks {
   }
 
   /** @returns undefined when no link and no affiliate has the code */
-  byCode(code: string): Followed | undefined | Promise<Followed | undefined> {
+  byCode(code: string): Found {
     return this.#find(`r ${code}`, async () => {
       const { reader } = this.#database
       const row = await findByCode(reader, code)
@@ -36,7 +40,7 @@ export class FollowedLinks {
   }
 
   /** @param name the identifier of an affiliate, or the login of the account */
-  byAffiliate(name: string): Followed | undefined | Promise<Followed | undefined> {
+  byAffiliate(name: string): Found {
     return this.#find(`a ${name}`, () => this.#named(name))
   }
 
@@ -47,11 +51,16 @@ export class FollowedLinks {
       : { id: 0, affiliate_id: id, destination: '', campaign: '', active: true }
   }
 
-  #find(key: string, look: () => Promise<Followed | undefined>) {
+  #find(key: string, look: () => Promise<Followed | undefined>): Found {
     this.#refresh()
-    const cache = this.#known
+    const [cache, before] = [this.#known, this.#before]
     if (cache.has(key)) return cache.get(key)
-    return look().then(followed => {
+    const found = look().catch(error => {
+      const last = error instanceof DatabaseUnavailable ? before.get(key) : undefined
+      if (!last) throw error
+      return last
+    })
+    return found.then(followed => {
       // Addresses that do not exist are not cached: who asks for them tries a different one each time.
       if (followed && cache.size < KEPT) cache.set(key, followed)
       return followed
@@ -64,6 +73,7 @@ export class FollowedLinks {
       version === undefined ? performance.now() - this.#readAt > MAX_AGE_MS : version !== this.#version
     if (!isOld) return
     // A new map, so that look-ups under way end up in the old one.
+    this.#before = this.#known
     this.#known = new Map()
     this.#version = version
     this.#readAt = performance.now()

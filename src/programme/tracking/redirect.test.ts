@@ -168,7 +168,8 @@ describeService('links of affiliates', service => {
     }
     assert.equal((await visitsOf(service(), id, 6)).length, 6)
     const digits = await service().newAffiliate('digits', { ...ACTIVE, username: '990044' })
-    assert.equal((await read((await follow(service(), '/ref/990044')).url)).click!.affiliateId, digits.id)
+    for (const path of ['/ref/990044', '/ref/990044/', '/ref/990044/shoes/7', `/r/${digits.id}/shoes`])
+      assert.equal((await read((await follow(service(), path)).url)).click?.affiliateId, digits.id, path)
     const home = await follow(service(), '/')
     assert.equal(home.location, '/admin/')
   })
@@ -179,6 +180,7 @@ describeService('links of affiliates', service => {
     await service().delete(`/affiliates/${gone.id}`)
     for (const path of [
       '/r/nothing',
+      '/r/nothing/at/all',
       '/r/%00',
       '/r/a%2Fb',
       '/ref/nobody',

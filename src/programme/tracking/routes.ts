@@ -1,8 +1,9 @@
 import type { OpenAnswer, OpenRequest, OpenRoute } from '../../http/open.ts'
 import { isKnown } from '../../http/preconditions.ts'
 import { clickCookie, tokenToSet } from './cookie.ts'
+import type { FollowedLinks, Found } from './followed.ts'
 import { Script } from './script.ts'
-import { type Arrival, isName, type Tracking } from './tracking.ts'
+import { isName, type Tracking } from './tracking.ts'
 
 /** Every visit is answered by the service, and search engines do not list the addresses. */
 const HEADERS = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' }
@@ -14,23 +15,15 @@ const HEADERS = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' }
 export function visitorRoutes(tracking: Tracking, home: string): readonly OpenRoute[] {
   const script = new Script()
   return [
-    {
-      method: 'GET',
-      path: '/r/:name',
-      answer: request => redirect(tracking, request, name => tracking.links.byCode(name)),
-    },
-    {
-      method: 'GET',
-      path: '/ref/:name',
-      answer: request => redirect(tracking, request, name => tracking.links.byAffiliate(name)),
-    },
+    ...named('/r', request => redirect(tracking, request, (links, name) => links.byCode(name))),
+    ...named('/ref', request => redirect(tracking, request, (links, name) => links.byAffiliate(name))),
     {
       method: 'GET',
       path: '/',
       answer: request => {
         const name = new URLSearchParams(request.query).get('ref')
         if (name === null) return { status: 302, headers: { Location: home } }
-        return redirect(tracking, { ...request, name }, name => tracking.links.byAffiliate(name))
+        return redirect(tracking, { ...request, name }, (links, name) => links.byAffiliate(name))
       },
     },
     { method: 'GET', path: '/a.js', answer: request => answerScript(tracking, script, request) },
@@ -58,6 +51,10 @@ async function answerScript(tracking: Tracking, script: Script, request: OpenReq
   return { status: 200, headers: { ...headers, ...(encoding && { 'Content-Encoding': encoding }) }, body }
 }
 
+/** Whatever stands behind the name is left out: a visitor has followed an address that somebody has copied or extended. */
+const named = (path: string, answer: OpenRoute['answer']): OpenRoute[] =>
+  [`${path}/:name`, `${path}/:name/*`].map(path => ({ method: 'GET', path, answer }))
+
 /** Pages of any origin may load and read it; requests carry no cookies. */
 const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' }
 
@@ -83,10 +80,10 @@ async function answerBeacon(tracking: Tracking, request: OpenRequest): Promise<O
 async function redirect(
   tracking: Tracking,
   request: OpenRequest,
-  find: (name: string) => Arrival['followed'] | Promise<Arrival['followed']>,
+  find: (links: FollowedLinks, name: string) => Found,
 ): Promise<OpenAnswer> {
   const { name, query } = request
-  const followed = isName(name) ? await find(name) : undefined
+  const followed = isName(name) ? await tracking.find(links => find(links, name)) : undefined
   const parameters = query === '' ? undefined : new URLSearchParams(query)
   const to = parameters?.get('to') ?? null
   const campaign = parameters?.get('campaign') ?? null

@@ -9,12 +9,13 @@ import { DatabaseUnavailable } from '../../storage/database.ts'
 import { allowedUrl, destinationOf, isOn, withToken } from '../links/destination.ts'
 import { VisitBatch, type VisitReports } from './batch.ts'
 import { isPart, isPrefetch, isProgram } from './bots.ts'
-import { type Followed, FollowedLinks } from './followed.ts'
+import { type Followed, FollowedLinks, type Found } from './followed.ts'
 import { currentKey, rotateKeys } from './keys.ts'
 import type { BeaconOutcome } from './store.ts'
 import { type ClickKey, campaignOf, newNonce, signClick } from './token.ts'
 
-const KEYS_EVERY_MS = 10_000
+/** How long clicks may still be signed by a key that was taken back. */
+const KEYS_EVERY_MS = 1000
 const MAX_URL = 2048
 const NAME_LENGTH = 254
 
@@ -43,6 +44,7 @@ export class Tracking {
   readonly #batch: VisitBatch
   readonly #rounds: Rounds
   #key: ClickKey | undefined
+  #settings: Settings | undefined
 
   /** @param cutOff aborted when the end waits no longer for a database that refuses */
   constructor(context: RequestContext, allow: Allow, reports: VisitReports, cutOff?: AbortSignal) {
@@ -54,8 +56,28 @@ export class Tracking {
     this.#rounds = new Rounds(KEYS_EVERY_MS, async () => this.#key && this.#readKey())
   }
 
+  /** The last ones that could be read: visitors are led to the page also while the database is away. */
   get settings(): Promise<Settings> {
-    return this.#context.settings.current()
+    return this.#context.settings.current().then(
+      settings => {
+        this.#settings = settings
+        return settings
+      },
+      error => {
+        goOn(error)
+        if (!this.#settings) throw error
+        return this.#settings
+      },
+    )
+  }
+
+  /** Whom an address names; nobody where that cannot be looked up. */
+  async find(look: (links: FollowedLinks) => Found): Promise<Followed | undefined> {
+    try {
+      return await look(this.links)
+    } catch (error) {
+      return goOn(error)
+    }
   }
 
   /** Writes the visits that are waiting. */
@@ -166,7 +188,7 @@ export class Tracking {
   }
 }
 
-/** A visitor gets to the page also where the database takes no writes, and has no key yet. */
+/** A visitor gets to the page also where the database is away, or takes no writes and has no key yet. */
 function goOn(error: unknown): undefined {
   if (!(error instanceof DatabaseUnavailable)) throw error
 }
