@@ -124,6 +124,10 @@ describeService('the script', service => {
     const [other, shop] = await pages()
     assert.deepEqual([other.host, other.outcome, other.url], ['', 'other host', 'https://evil.test/'])
     assert.deepEqual([shop.host, shop.outcome, shop.affiliate_id], ['shop.test', 'counted', id])
+    // Of a host that is not named any more nothing is said.
+    await changeSettings(operatorOf(service().database), { allowed_hosts: ['other.test'] })
+    while ((await pages()).length > 1);
+    assert.equal((await pages())[0].host, '')
   })
 
   test('a report that is not counted after one that was - when that was is still there for the owner', async () => {

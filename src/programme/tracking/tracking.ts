@@ -210,12 +210,18 @@ function deeper(to: string | null, page: URL, settings: TrackingSettings): URL {
  * The entry of the settings that a page of the shop belongs to; any page where the settings name no host.
  * @returns undefined when it belongs to none
  */
-function placeOf(url: string, { page, hosts }: TrackingSettings): string | undefined {
-  if (page === '' && hosts.length === 0) return ''
+function placeOf(url: string, tracking: TrackingSettings): string | undefined {
+  const places = placesOf(tracking)
+  if (places.length === 0) return ''
   const { protocol, host } = URL.parse(url) ?? {}
   if (host === undefined || (protocol !== 'https:' && protocol !== 'http:')) return undefined
+  return places.find(allowed => isOn(host, allowed))
+}
+
+/** The hosts on which visits count, as the settings name them; none where all do. */
+export function placesOf({ page, hosts }: TrackingSettings): readonly string[] {
   const shop = URL.parse(page)?.host
-  return [...(shop === undefined ? [] : [shop]), ...hosts].find(allowed => isOn(host, allowed))
+  return shop === undefined ? hosts : [shop, ...hosts]
 }
 
 /** Text of a visitor that can be stored: one line, whole characters. */

@@ -7,18 +7,21 @@ import { QrCode } from '../ui/QrCode.tsx'
 import { Breakable } from '../ui/table.tsx'
 import { addressOf, type Link } from './link.ts'
 
-/** @returns what is wrong with a deeper page, as the service judges it when a visitor follows the link */
-function useDeeperProblem({ destination }: Link, to: string): string | undefined {
+/** @returns where a deeper page is, or what is wrong with it, as the service judges it when a visitor follows the link */
+function useDeeper({ destination }: Link, to: string): { page?: string; problem?: string } {
   const { programme_page: page, allowed_hosts: hosts } = useSession().settings
   const ownPage = destinationOf(destination, { page, hosts })
-  if (to === '' || !ownPage || allowedUrl(to, { page, hosts }, ownPage.href)) return undefined
-  return `This is no page on an allowed host: the link would lead to ${ownPage.href} instead.`
+  if (to === '' || !ownPage) return {}
+  const deeper = allowedUrl(to, { page, hosts }, ownPage.href)
+  return deeper
+    ? { page: deeper.href }
+    : { problem: `This is no page on an allowed host: the link would lead to ${ownPage.href} instead.` }
 }
 
 /** The address of a link, to copy and print, and a builder for deep links. */
 export function Address({ link }: { link: Link }) {
   const [to, setTo] = useState('')
-  const problem = useDeeperProblem(link, to.trim())
+  const { page, problem } = useDeeper(link, to.trim())
   const address = addressOf(link, to.trim())
   return (
     <Stack direction={{ xs: 'column', sm: 'row' }} spacing={3} sx={{ alignItems: 'flex-start' }}>
@@ -45,7 +48,10 @@ export function Address({ link }: { link: Link }) {
           error={problem !== undefined}
           slotProps={{ formHelperText: { sx: { overflowWrap: 'anywhere' } } }}
           helperText={
-            problem ?? 'A path such as /shoes/7, or a page on an allowed host. The address above leads there.'
+            problem ??
+            (page
+              ? `The address above leads to ${page}`
+              : 'A path such as /shoes/7, or a page on an allowed host. The address above leads there.')
           }
           size="small"
           fullWidth

@@ -6,7 +6,7 @@ import type { Column } from '../ui/column.ts'
 import { Day } from '../ui/Day.tsx'
 import { TextFilter } from '../ui/filters.tsx'
 import { RecordList } from '../ui/RecordList.tsx'
-import { RowLink } from '../ui/table.tsx'
+import { Breakable, RowLink } from '../ui/table.tsx'
 import { LeadsTo } from './LeadsTo.tsx'
 import { addressOf, type Link } from './link.ts'
 import { links } from './pages.ts'
@@ -60,7 +60,7 @@ const columns: Column<Link>[] = [
   {
     label: 'Campaign',
     sort: 'campaign',
-    cell: ({ campaign }) => <bdi>{campaign || '–'}</bdi>,
+    cell: ({ campaign }) => <Breakable text={campaign || '–'} />,
     wideOnly: true,
   },
   { label: 'Visits', sort: 'visits', cell: ({ visits }) => visits, figures: true, card: '1 right' },

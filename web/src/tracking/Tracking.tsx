@@ -130,7 +130,7 @@ function LatestVisits() {
                     <PageAddress url={referrer} />
                   </TableCell>
                   <TableCell>
-                    <bdi>{campaign || '–'}</bdi>
+                    <Breakable text={campaign || '–'} />
                   </TableCell>
                 </TableRow>
               ))}
@@ -172,7 +172,7 @@ function Campaigns() {
                 {data.campaigns.map(({ affiliate_id, campaign, visits, visitors, converted }) => (
                   <TableRow key={`${affiliate_id} ${campaign}`}>
                     <TableCell>
-                      <bdi>{campaign || 'None'}</bdi>
+                      <Breakable text={campaign || 'None'} />
                     </TableCell>
                     <TableCell>
                       <AffiliateName id={affiliate_id} link />

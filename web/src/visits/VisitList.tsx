@@ -7,7 +7,7 @@ import { Day } from '../ui/Day.tsx'
 import { DateFilter, TextFilter } from '../ui/filters.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { RecordList } from '../ui/RecordList.tsx'
-import { PageAddress } from '../ui/table.tsx'
+import { Breakable, PageAddress } from '../ui/table.tsx'
 import { visits } from './pages.ts'
 import type { Visit } from './visit.ts'
 
@@ -64,7 +64,7 @@ const columns: Column<Visit>[] = [
   {
     label: 'Campaign',
     sort: 'campaign',
-    cell: ({ campaign }) => <bdi>{campaign || '–'}</bdi>,
+    cell: ({ campaign }) => <Breakable text={campaign || '–'} />,
     wideOnly: true,
   },
   {
