@@ -63,6 +63,7 @@ export function linkScenarios(world: () => World): void {
         await page.getByLabel('Deeper page').fill('/shoes/7')
         const deeper = `${world().server.announced.url}/r/spring-sale?to=%2Fshoes%2F7`
         await page.getByText(deeper).waitFor()
+        await page.getByText('The address above leads to https://shop.example/shoes/7').waitFor()
         // What is not allowed would lead to the link's own page, so no address is offered for it.
         await page.getByLabel('Deeper page').fill('https://elsewhere.example/shoes')
         await page
