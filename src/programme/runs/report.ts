@@ -4,7 +4,7 @@ import { referenceOf } from './proposal.ts'
 import { canonical, fileReferenceOf, parseFileReference, parseReference, runIdIn } from './references.ts'
 import { bothAmounts } from './results/amount.ts'
 import { unreadable } from './results/csv.ts'
-import { type Answered, type Entries, type Entry, noteOf } from './results/entry.ts'
+import { type Answered, bothReason, type Entries, type Entry, noteOf } from './results/entry.ts'
 import type { RunRow } from './run.ts'
 import { MOST_NAMED } from './words.ts'
 
@@ -43,16 +43,22 @@ export class Report {
   /** Affiliates whose payments are under way, as the file says of each. */
   readonly underWay = new Set<number>()
   readonly unknown: string[] = []
-  /** The outcome of every payment that has no outcome of its own in the file. */
-  whole: ReportedOutcome | undefined
   ignored = 0
+  #whole: ReportedOutcome | undefined
   /** Affiliates with outcomes that cannot both be true, and what is to be read of each. */
   readonly #contradictory = new Map<number, string>()
+  /** Why nothing that the file says of the whole run can be recorded. */
+  #contradiction: string | undefined
   #otherRun: number | undefined
   readonly #run: RunRow
 
   constructor(run: RunRow) {
     this.#run = run
+  }
+
+  /** The outcome of every payment that has no outcome of its own in the file; undefined where that contradicts itself. */
+  get whole(): ReportedOutcome | undefined {
+    return this.#contradiction === undefined ? this.#whole : undefined
   }
 
   add(entry: Entry | Answered): void {
@@ -69,37 +75,33 @@ export class Report {
       : otherRun(named.runId)
   }
 
-  #add({ reference, outcome, note, amount }: Entry): void {
+  #add({ reference, outcome, note, amount, contradiction }: Entry): void {
     const parsed = parseReference(reference)
     if (!isReferenceIn(this.#run, reference)) {
       const runId = runIdIn(reference)
       if (runId !== this.#run.id) this.#otherRun ??= runId
       if (this.unknown.length < MOST_NAMED) this.unknown.push(reference.slice(0, 100))
-    } else if (outcome === undefined) {
+      return
+    }
+    if (!parsed) this.#contradiction ??= contradiction
+    if (outcome === undefined) {
       this.ignored += 1
       if (parsed) this.#bound(this.underWay.add(parsed.affiliateId))
     } else if (parsed) this.#report(parsed.affiliateId, { outcome, note, amount })
-    else this.whole = { outcome, note, amount }
+    else this.#reportWhole({ outcome, note, amount })
   }
 
-  #report(affiliateId: number, { outcome, note, amount }: ReportedOutcome): void {
-    const before = this.reported.get(affiliateId)
-    const both = before ? bothOf(before.outcome, outcome) : outcome
-    if (both === undefined) {
-      const reason = `is both ${before!.outcome} and ${outcome} in this file: record by hand which of them is true.`
-      this.#contradictory.set(affiliateId, reason)
-    }
-    const bothAre = before?.amount && amount ? bothAmounts(before.amount, amount) : (amount ?? before?.amount)
-    if (before?.amount && bothAre === undefined) {
-      const reason = `is of ${before.amount.text} and of ${amount!.text} in this file: record by hand what became of it.`
-      this.#contradictory.set(affiliateId, reason)
-    }
-    this.reported.set(affiliateId, {
-      outcome: both ?? outcome,
-      note: note || (before?.note ?? ''),
-      amount: bothAre ?? amount,
-    })
+  #report(affiliateId: number, reported: ReportedOutcome): void {
+    const { both, reason } = together(this.reported.get(affiliateId), reported)
+    if (reason !== undefined) this.#contradictory.set(affiliateId, reason)
+    this.reported.set(affiliateId, both)
     this.#bound(this.reported)
+  }
+
+  #reportWhole(reported: ReportedOutcome): void {
+    const { both, reason } = together(this.#whole, reported)
+    this.#contradiction ??= reason
+    this.#whole = both
   }
 
   #bound({ size }: { readonly size: number }): void {
@@ -110,15 +112,19 @@ export class Report {
 
   /** Takes out what contradicts itself: nothing of it is recorded. */
   takeContradictions(): { reference: string; reason: string }[] {
-    return [...this.#contradictory].map(([affiliateId, reason]) => {
+    const payments = [...this.#contradictory].map(([affiliateId, reason]) => {
       this.reported.delete(affiliateId)
       return { reference: referenceOf(this.#run, affiliateId), reason }
     })
+    const { reference } = this.#run
+    return this.#contradiction === undefined
+      ? payments
+      : [{ reference, reason: this.#contradiction }, ...payments]
   }
 
   /** @throws Failure invalid_argument when nothing is about the run */
   refuseNothing(): void {
-    if (this.reported.size > 0 || this.ignored > 0 || this.whole) return
+    if (this.reported.size > 0 || this.ignored > 0 || this.#whole) return
     if (this.#otherRun !== undefined) throw otherRun(this.#otherRun)
     throw unreadable('must name payments by the references that the files of this run have.')
   }
@@ -126,7 +132,25 @@ export class Report {
 
 const otherRun = (id: number) => unreadable(`is about payout run ${id}, not about this one.`)
 
-/** @returns what two lines about one payment say together; undefined when they contradict each other */
+/** What the lines about one payment, or about all, say together, and why that cannot be recorded where they contradict each other. */
+function together(before: ReportedOutcome | undefined, after: ReportedOutcome) {
+  if (!before) return { both: after, reason: undefined }
+  const outcome = bothOf(before.outcome, after.outcome)
+  const amount =
+    before.amount && after.amount ? bothAmounts(before.amount, after.amount) : (after.amount ?? before.amount)
+  const both = {
+    outcome: outcome ?? after.outcome,
+    note: after.note || before.note,
+    amount: amount ?? after.amount,
+  }
+  if (before.amount && amount === undefined) {
+    const amounts = `${before.amount.text} and of ${after.amount!.text}`
+    return { both, reason: `is of ${amounts} in this file: record by hand what became of it.` }
+  }
+  return { both, reason: outcome ? undefined : bothReason(before.outcome, after.outcome) }
+}
+
+/** @returns the outcome of two lines about one payment; undefined when they contradict each other */
 function bothOf(one: Outcome, other: Outcome): Outcome | undefined {
   if (one === other || other === 'unknown') return one
   if (one === 'unknown') return other

@@ -7,6 +7,8 @@ export interface Entry {
   readonly outcome: Outcome | undefined
   readonly note: string
   readonly amount?: ReportedAmount | undefined
+  /** Why the statuses of the whole file cannot all be true. */
+  readonly contradiction?: string | undefined
 }
 
 /** The name of the file that is answered: what stands in the answer to another one is about other payments. */
@@ -16,6 +18,10 @@ export interface Answered {
 
 /** What a file says, one payment after another; undefined where a step says nothing, so that whoever reads can pause. */
 export type Entries = Iterable<Entry | Answered | undefined>
+
+/** Why nothing is recorded of what has two statuses that exclude each other. */
+export const bothReason = (one: string, other: string) =>
+  `is both ${one} and ${other} in this file: record by hand which of them is true.`
 
 const MOST_NOTE = 500
 

@@ -7,7 +7,7 @@ import { byName } from '../../../base/by-name.ts'
 import type { Outcome } from '../outcome.ts'
 import { exactAmountIn } from './amount.ts'
 import { unreadable } from './csv.ts'
-import { type Answered, type Entry, noteOf } from './entry.ts'
+import { type Answered, bothReason, type Entry, noteOf } from './entry.ts'
 import { attributeOf, readXml } from './xml.ts'
 
 const final: Readonly<Record<string, Outcome>> = {
@@ -54,6 +54,7 @@ const READ = [
 export function* readPain002(content: string): Generator<Entry | Answered | undefined> {
   const read: Record<string, Elements> = byName(Object.keys(levels), () => ({}))
   let isReport = false
+  const whole = new Whole()
   for (const element of readXml(content)) {
     if (!element) {
       yield undefined
@@ -65,7 +66,7 @@ export function* readPain002(content: string): Generator<Entry | Answered | unde
     const elements = within === undefined ? {} : read[within]!
     if (text !== undefined && READ.includes(name)) elements[name] = joined(elements[name], text)
     if (name === AMOUNT) elements[CURRENCY] = joined(elements[CURRENCY], attributeOf(attributes, CURRENCY))
-    yield said(element, elements, within)
+    yield said(element, elements, within, whole)
     if (name === within) read[name] = {}
   }
   if (!isReport) throw unreadable('must be a pain.002: it has no CstmrPmtStsRpt.')
@@ -76,9 +77,10 @@ function said(
   { name, text = '' }: { readonly name: string; readonly text?: string | undefined },
   elements: Elements,
   within: string | undefined,
+  whole: Whole,
 ): Entry | Answered | undefined {
   if (name === MESSAGE) return { file: text.trim() }
-  return name === within ? entryOf(elements, name) : undefined
+  return name === within ? entryOf(elements, name, whole) : undefined
 }
 
 /** No longer than what is read of it. */
@@ -86,7 +88,7 @@ const joined = (before: string | undefined, text: string) =>
   (before ? `${before} ${text}` : text).slice(0, MOST_JOINED)
 
 /** What holds for all payments is an outcome only where all were rejected; else each speaks for itself. */
-function entryOf(elements: Elements, name: string): Entry | undefined {
+function entryOf(elements: Elements, name: string, whole: Whole): Entry | undefined {
   const level = levels[name]!
   const status = elements[level.status] ?? ''
   const isOne = name === 'TxInfAndSts'
@@ -98,5 +100,20 @@ function entryOf(elements: Elements, name: string): Entry | undefined {
     outcome,
     note,
     ...exactAmountIn(elements[AMOUNT] ?? '', elements[CURRENCY] ?? ''),
+    ...(!isOne && whole.add(status)),
+  }
+}
+
+/** The statuses that the file has as a whole, one after another. */
+class Whole {
+  #final: string | undefined
+
+  /** @returns whether they can all be true: after a rejection comes no other status, and after settlement no rejection */
+  add(status: string): Pick<Entry, 'contradiction'> {
+    const before = this.#final
+    if (Object.hasOwn(final, status)) this.#final = status
+    if (before === undefined || final[before] === final[status] || ![before, status].includes('RJCT'))
+      return {}
+    return { contradiction: bothReason(before, noteOf(status).slice(0, 20)) }
   }
 }

@@ -342,4 +342,52 @@ describeService('results of a payout run', service => {
       [0, 7, 0],
     )
   })
+
+  test('200 - lines about the whole run that contradict each other are a conflict, and nothing of them is recorded', async () => {
+    const payees: number[] = []
+    for (const name of ['named', 'unnamed']) {
+      const { id } = await service().newAffiliate(name, { status: 'active' })
+      await service().post('/referrals', { affiliate_id: id, amount: 7, status: 'unpaid' })
+      payees.push(id)
+    }
+    const { body: run } = await service().post('/payout-runs')
+    await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    const one = `${run.reference}A${payees[0]}`
+    const group = `<OrgnlPmtInfId>${run.reference}-1</OrgnlPmtInfId><PmtInfSts>`
+    const answer = (groupStatus: string, status: string, payment = '') =>
+      report(`${group}${status}</PmtInfSts>${payment}`, `<GrpSts>${groupStatus}</GrpSts>`).replace(
+        'RUN-4-1',
+        `${run.reference}-1`,
+      )
+    const table = (...lines: string[]) => ['reference,status,amount', ...lines].join('\n')
+    const results = async (content: string, dry_run = false) => {
+      const format = content.startsWith('<') ? 'pain.002' : 'csv'
+      const { body } = await service().post(`/payout-runs/${run.id}/results`, { content, format, dry_run })
+      return [body.recorded, body.conflicts.map((one: any) => [one.reference, one.affiliate_id, one.reason])]
+    }
+    const none = { paid: 0, failed: 0, returned: 0, unknown: 0 }
+    const which = 'in this file: record by hand which of them is true.'
+    for (const [content, reason] of [
+      [table(`${run.reference},paid,`, `${run.reference},failed,`), `is both paid and failed ${which}`],
+      [
+        table(`${run.reference},failed,`, `${run.reference},paid,`, `${run.reference},paid,`),
+        `is both failed and paid ${which}`,
+      ],
+      [
+        table(`${run.reference},paid,99.00`, `${run.reference},paid,14.00`),
+        'is of 99.00 and of 14.00 in this file: record by hand what became of it.',
+      ],
+      [answer('RJCT', 'ACSP'), `is both RJCT and ACSP ${which}`],
+      [answer('ACSC', 'RJCT'), `is both ACSC and RJCT ${which}`],
+    ] as const) {
+      assert.deepEqual(await results(content), [none, [[run.reference, 0, reason]]], content)
+    }
+    assert.deepEqual(await results(answer('ACTC', 'RJCT'), true), [{ ...none, failed: run.payees }, []])
+    const [recorded, conflicts] = await results(answer('RJCT', 'ACSP', transaction(one, 'ACSC')))
+    assert.deepEqual([recorded, conflicts.length], [{ ...none, paid: 1 }, 1])
+    assert.deepEqual(await results(table(`${run.reference},paid,`, `${run.reference},unknown,`)), [
+      { ...none, paid: run.payees - 1 },
+      [],
+    ])
+  })
 })
