@@ -427,6 +427,8 @@ describeService('a payout run from who is owed to who is paid', service => {
       ['reference,amount\nR1A1,5', /reference and status/],
       [`reference,status\n${of},done`, /line 2: status must be one of/],
       [`reference,status\n"${of},paid`, /closed by the quote/],
+      [`status,reference,amount,note\npaid,${of},1.00,x\npaid,${of}`, /line 3 has 2 of the 4 cells/],
+      [`reference,status\n${of},`, /line 2 has no status/],
       ['reference,status\nR99999A1,paid', /about payout run 99999/],
       ['reference,status\nhello,paid', /by the references/],
     ] as const) {

@@ -141,10 +141,13 @@ for (const { engine, currency, amount, same, others } of cases) {
       const { body } = await service.post(`/payout-runs/${run.id}/results`, { content, format, dry_run })
       return [body.recorded?.paid, body.conflicts?.length]
     }
-    const tables = (cells: string) => [
-      { format: 'csv', content: `reference;status;amount;currency\n${reference};paid;${cells}` },
-      { format: 'paypal', content: `Unique ID;Status;Gross;Currency\n${reference};Completed;${cells}` },
-    ]
+    const tables = (written: string) => {
+      const cells = written.includes(';') ? written : `${written};`
+      return [
+        { format: 'csv', content: `reference;status;amount;currency\n${reference};paid;${cells}` },
+        { format: 'paypal', content: `Unique ID;Status;Gross;Currency\n${reference};Completed;${cells}` },
+      ]
+    }
     for (const [isSame, rows] of [
       [true, same],
       [false, others],

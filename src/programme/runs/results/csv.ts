@@ -46,36 +46,60 @@ interface Columns {
  */
 export function* readTable(
   content: string,
-  { references, statuses, notes, amounts, currencies }: Columns,
+  columns: Columns,
   required: string,
   outcomeOf: (text: string, line: number) => Outcome | undefined,
 ): Generator<Entry | undefined> {
   const rows = rowsOf(content)
   const first = rows.next()
-  const head = (first.done ? [] : first.value.cells).map(cell => cell.trim().toLowerCase())
+  const { reference, status, note, amount, currency, named } = placesIn(
+    first.done ? [] : first.value.cells,
+    columns,
+    required,
+  )
+  const needed = 1 + Math.max(reference, status, amount, currency)
+  for (const { cells, line, isEnded } of rows) {
+    if (cells.every(cell => cell.trim() === '')) {
+      yield undefined
+      continue
+    }
+    // Excel leaves out the last cells of lines in which they are empty; what is cut off has no line break behind it.
+    if (cells.length < (isEnded ? needed : named)) throw tooShort(line, cells.length, named)
+    const word = cells[status]!.trim()
+    if (word === '') throw unreadable(`line ${line} has no status.`)
+    yield {
+      reference: cells[reference]!.trim(),
+      outcome: outcomeOf(word, line),
+      note: noteOf(cells[note] ?? ''),
+      ...amountIn(cells[amount] ?? '', cells[currency]),
+    }
+  }
+}
+
+/** Where the columns are that are read, -1 where there is none, and how many have a name. @throws Failure invalid_argument */
+function placesIn(
+  names: readonly string[],
+  { references, statuses, notes, amounts, currencies }: Columns,
+  required: string,
+) {
+  const head = names.map(cell => cell.trim().toLowerCase())
   // The first of the names that occurs.
   const place = (names: readonly string[]) =>
     names.map(name => head.indexOf(name)).find(index => index >= 0) ?? -1
-  const [reference, status, note] = [place(references), place(statuses), place(notes)]
-  const [amount, currency] = [place(amounts), place(currencies)]
+  const [reference, status] = [place(references), place(statuses)]
   if (reference < 0 || status < 0) {
     const names = noteOf(head.join(', ')).slice(0, 100) || 'none'
     throw unreadable(
       `must begin with a line of names, among them ${required}, with commas, semicolons or tabs between them; it has ${names}.`,
     )
   }
-  for (const { cells, line } of rows) {
-    if (cells.every(cell => cell.trim() === '')) {
-      yield undefined
-      continue
-    }
-    const outcome = outcomeOf((cells[status] ?? '').trim(), line)
-    yield {
-      reference: (cells[reference] ?? '').trim(),
-      outcome,
-      note: noteOf(cells[note] ?? ''),
-      ...amountIn(cells[amount] ?? '', cells[currency]),
-    }
+  return {
+    reference,
+    status,
+    note: place(notes),
+    amount: place(amounts),
+    currency: place(currencies),
+    named: head.findLastIndex(name => name !== '') + 1,
   }
 }
 
@@ -84,6 +108,8 @@ export const unreadable = (problem: string) => invalidArguments({ content: probl
 interface Row {
   readonly cells: readonly string[]
   readonly line: number
+  /** Whether a line break ends it, not the file. */
+  readonly isEnded: boolean
 }
 
 /** RFC 4180, with commas, semicolons or tabs between cells, whichever the first line has. */
@@ -97,12 +123,12 @@ function* rowsOf(content: string): Generator<Row> {
     const found = end.exec(beginning)!
     const plain = beginning.slice(0, found.index)
     if (plain.length <= MOST_CELL && !plain.includes('"')) {
-      yield { cells: bounded(plain.split(separator), line), line }
       at += found.index + found[0].length
+      yield { cells: bounded(plain.split(separator), line), line, isEnded: found[0] !== '' }
     } else {
-      const row = cellsOf(text, at, cell, separator, line)
-      yield { cells: row.cells, line }
-      at = row.end
+      const { cells, end } = cellsOf(text, at, cell, separator, line)
+      at = end
+      yield { cells, line, isEnded: '\r\n'.includes(text[end - 1]!) }
     }
   }
 }
@@ -131,6 +157,11 @@ function bounded(cells: string[], line: number): string[] {
   if (cells.length > MOST_COLUMNS) throw tooLong(line)
   return cells
 }
+
+const tooShort = (line: number, cells: number, named: number) =>
+  unreadable(
+    `line ${line} has ${cells} of the ${named} cells that the line of names has: the file is cut off, or a separator is missing.`,
+  )
 
 const tooLong = (line: number) => unreadable(`line ${line} is too long.`)
 

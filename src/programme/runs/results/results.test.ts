@@ -86,6 +86,31 @@ describe('what comes back from banks and PayPal', () => {
     wrong(readCsv, 'Referenz;Status\nR1A1;paid', /it has referenz, status/)
   })
 
+  test('CSV and PayPal: a line that is cut off, or has no status, is an error that names it', () => {
+    const head = 'status,reference,amount,note'
+    const whole = `${head}\npaid,R1A11,150.70,x`
+    for (const content of [
+      `${whole}\npaid,R1A3`,
+      `${whole}\npaid,R1A3\n`,
+      `${whole}\n"paid","R1A3"\r\n`,
+      `${whole}\npaid,R1A31,15`,
+      `${whole}\npaid,R1A31,"15"`,
+      `${whole}\npaid\npaid,R1A31,15,y`,
+    ]) {
+      wrong(readCsv, content, /line 3 has [123] of the 4 cells .*cut off/)
+    }
+    wrong(readPaypal, 'Unique ID,Status,Note,Gross\nR1A1,Completed,x', /line 2 has 3 of the 4 cells/)
+    // Excel, of a column that is empty in several lines; and lines without anything.
+    const plain = `${whole}\n\npaid,R1A3,150.70\n"paid","R1A4","7"\r\n,,,\npaid,R1A5,,\n,\n\n`
+    assert.deepEqual(
+      entriesOf(readCsv(plain)).map(({ reference }) => reference),
+      ['R1A11', 'R1A3', 'R1A4', 'R1A5'],
+    )
+    assert.equal(entriesOf(readCsv('reference,status,note,,\nR1A1,paid,x')).length, 1)
+    wrong(readCsv, `${whole}\n,R1A3,150.70,x`, /line 3 has no status/)
+    wrong(readPaypal, 'Unique ID,Status\nR1A1, ', /line 2 has no status/)
+  })
+
   test('ACH returns: the reason, and no more than the file says', () => {
     const line = (text: string) => text.padEnd(94)
     const entry = line(`626${'0'.repeat(36)}${'R4A7'.padEnd(15)}`)
