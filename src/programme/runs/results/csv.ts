@@ -8,6 +8,7 @@ const REFERENCES = ['reference', 'end_to_end_id', 'unique_id']
 const NOTES = ['note', 'reason', 'message']
 const AMOUNTS = ['amount']
 const CURRENCIES = ['currency']
+const SEPARATOR_LINE = /^"?sep=([,;\t])"?(?:\r\n|\n|\r)/i
 const MOST_COLUMNS = 200
 const MOST_CELL = 10_000
 /** A cell of nothing but quotes, each of which is written twice, with what is around it. */
@@ -112,13 +113,14 @@ interface Row {
   readonly isEnded: boolean
 }
 
-/** RFC 4180, with commas, semicolons or tabs between cells, whichever the first line has. */
+/** RFC 4180, with commas, semicolons or tabs between cells, whichever the first line has, or names for Excel ("sep=;"). */
 function* rowsOf(content: string): Generator<Row> {
   const text = content.startsWith('\uFEFF') ? content.slice(1) : content
-  const separator = separatorOf(text)
+  const [{ length: start } = '', named] = SEPARATOR_LINE.exec(text) ?? []
+  const separator = named ?? separatorOf(text)
   const cell = new RegExp(`^(?:"((?:[^"]|"")*)"|([^"\\r\\n${separator}]*))(${separator}|\\r\\n|\\n|\\r|$)`)
   const end = /\r\n|\n|\r|$/
-  for (let [line, at] = [1, 0]; at < text.length; line += 1) {
+  for (let [line, at] = [named ? 2 : 1, start]; at < text.length; line += 1) {
     const beginning = text.slice(at, at + MOST_CELL + 2)
     const found = end.exec(beginning)!
     const plain = beginning.slice(0, found.index)

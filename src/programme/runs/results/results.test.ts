@@ -111,6 +111,22 @@ describe('what comes back from banks and PayPal', () => {
     wrong(readPaypal, 'Unique ID,Status\nR1A1, ', /line 2 has no status/)
   })
 
+  test('CSV: a first line that names the separator for Excel is taken as what it says', () => {
+    for (const [first, separator] of [
+      ['sep=;\r\n', ';'],
+      ['\uFEFFSEP=,\n', ','],
+      ['"sep=\t"\r', '\t'],
+    ] as const) {
+      const head = ['reference', 'status', '"a, b; c"'].join(separator)
+      const row = ['R1A1', 'paid', '1'].join(separator)
+      assert.deepEqual(entriesOf(readCsv(`${first}${head}\n${row}`)), [
+        { reference: 'R1A1', outcome: 'paid', note: '' },
+      ])
+      wrong(readCsv, `${first}${head}\n${row}\nR1A2${separator}${separator}x`, /line 4 has no status/)
+    }
+    wrong(readCsv, 'sep=|\nreference|status\nR1A1|paid', /it has sep=\|/)
+  })
+
   test('ACH returns: the reason, and no more than the file says', () => {
     const line = (text: string) => text.padEnd(94)
     const entry = line(`626${'0'.repeat(36)}${'R4A7'.padEnd(15)}`)
