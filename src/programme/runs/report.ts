@@ -12,6 +12,7 @@ import { MOST_NAMED } from './words.ts'
 const READING_MS = 10
 /** Payments that a file may name beside those of the run: all are held in memory until the file is read. */
 const MOST_STRANGE = 10_000
+const NO_REFERENCE = '(without a reference)'
 
 /** @throws Failure invalid_argument when the file cannot be read, or is about another run */
 export async function reportOf(entries: Entries, run: RunRow): Promise<Report> {
@@ -80,7 +81,7 @@ export class Report {
     if (!isReferenceIn(this.#run, reference)) {
       const runId = runIdIn(reference)
       if (runId !== this.#run.id) this.#otherRun ??= runId
-      if (this.unknown.length < MOST_NAMED) this.unknown.push(reference.slice(0, 100))
+      if (this.unknown.length < MOST_NAMED) this.unknown.push(reference.slice(0, 100) || NO_REFERENCE)
       return
     }
     if (!parsed) this.#contradiction ??= contradiction

@@ -32,18 +32,19 @@ type Elements = Record<string, string>
 const MESSAGE = 'OrgnlMsgId'
 
 /** What a status is said of, and where that names itself. */
-const levels: Readonly<Record<string, { reference: string; status: string }>> = {
-  TxInfAndSts: { reference: 'OrgnlEndToEndId', status: 'TxSts' },
+const levels: Readonly<Record<string, { references: readonly string[]; status: string }>> = {
+  // Our files name a payment the same in both.
+  TxInfAndSts: { references: ['OrgnlEndToEndId', 'OrgnlInstrId'], status: 'TxSts' },
   // Our files have one group of payments, named as the file is.
-  OrgnlPmtInfAndSts: { reference: 'OrgnlPmtInfId', status: 'PmtInfSts' },
-  OrgnlGrpInfAndSts: { reference: MESSAGE, status: 'GrpSts' },
+  OrgnlPmtInfAndSts: { references: ['OrgnlPmtInfId'], status: 'PmtInfSts' },
+  OrgnlGrpInfAndSts: { references: [MESSAGE], status: 'GrpSts' },
 }
 const MOST_JOINED = 1000
 const AMOUNT = 'InstdAmt'
 /** The attribute of an amount. */
 const CURRENCY = 'Ccy'
 const READ = [
-  ...Object.values(levels).flatMap(level => Object.values(level)),
+  ...Object.values(levels).flatMap(({ references, status }) => [...references, status]),
   'Cd',
   'Prtry',
   'AddtlInf',
@@ -96,7 +97,7 @@ function entryOf(elements: Elements, name: string, whole: Whole): Entry | undefi
   const outcome = isOne || status === 'RJCT' ? outcomeOf(status) : undefined
   const note = noteOf([elements.Cd, elements.Prtry, elements.AddtlInf].filter(Boolean).join(' '))
   return {
-    reference: elements[level.reference] ?? '',
+    reference: level.references.map(name => elements[name]).find(Boolean) ?? '',
     outcome,
     note,
     ...exactAmountIn(elements[AMOUNT] ?? '', elements[CURRENCY] ?? ''),

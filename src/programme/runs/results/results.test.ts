@@ -308,6 +308,35 @@ describeService('results of a payout run', service => {
     }
   })
 
+  test('200 - a payment is known by its instruction as well, and one without a reference is named as such', async () => {
+    const { id } = await service().newAffiliate('instructed', { status: 'active' })
+    await service().post('/referrals', { affiliate_id: id, amount: 7, status: 'unpaid' })
+    const { body: run } = await service().post('/payout-runs')
+    await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    const record = async (content: string, format: string) => {
+      const { body } = await service().post(`/payout-runs/${run.id}/results`, {
+        content: content.replaceAll('RUN-4-1', `${run.reference}-1`),
+        format,
+        dry_run: true,
+      })
+      return [body.recorded.paid, body.unknown_references]
+    }
+    const reference = `${run.reference}A${id}`
+    const instruction = `<OrgnlInstrId>${reference}</OrgnlInstrId>`
+    const answer = (...names: string[]) =>
+      report(names.map(name => `<TxInfAndSts>${name}<TxSts>ACSC</TxSts></TxInfAndSts>`).join(''))
+    const none = '(without a reference)'
+    assert.deepEqual(await record(answer(instruction, ''), 'pain.002'), [1, [none]])
+    assert.deepEqual(await record(answer(`${instruction}<OrgnlEndToEndId></OrgnlEndToEndId>`), 'pain.002'), [
+      1,
+      [],
+    ])
+    const other = '<OrgnlEndToEndId>NOT-OURS</OrgnlEndToEndId>'
+    assert.deepEqual(await record(answer(instruction, instruction + other), 'pain.002'), [1, ['NOT-OURS']])
+    const table = `reference,status\n${reference},paid\n,paid\n`
+    assert.deepEqual(await record(table, 'csv'), [1, [none]])
+  })
+
   test('200 - another amount or currency than that of the payment is a conflict, and nothing of it is recorded', async () => {
     const payees: number[] = []
     for (const name of ['right', 'less', 'elsewhere']) {
