@@ -66,6 +66,24 @@ describe('what comes back from banks and PayPal', () => {
     wrong(readPain002, '<a>'.repeat(1000), /within one another/)
     wrong(readPain002, 'not XML', /well-formed/)
     wrong(readPain002, '', /well-formed/)
+    const [declaration, document] = whole.split(/(?<=\?>)/)
+    for (const broken of [
+      `${whole}and more`,
+      `${whole}<!-- more -->&amp;`,
+      `${whole}${whole}`,
+      `${whole}${document}`,
+      `${whole}<a/>`,
+      `${whole}<![CDATA[]]>`,
+      `before${document}`,
+      document!.replace('</TxSts>', `${declaration}</TxSts>`),
+      document!.replace('</TxSts>', '</TxSts/>'),
+    ]) {
+      wrong(readPain002, broken, /well-formed/)
+    }
+    const around = `${declaration}<!-- a -->\n${document}\r\n\t<!-- b -->\n`
+    for (const same of [around, `\n${whole}`, document!.replace('<TxSts>', '<Empty/><Empty /><TxSts>')]) {
+      assert.deepEqual(entriesOf(readPain002(same)), [{ reference: 'R4A1', outcome: 'paid', note: '' }])
+    }
   })
 
   test('PayPal: columns by their names, and only what is final', () => {

@@ -26,7 +26,7 @@ const ends: readonly (readonly [beginning: string, end: string])[] = [
   ['<', '>'],
 ]
 const TOKEN =
-  /^(?:<!--[\s\S]*|<!\[CDATA\[([\s\S]*)\]\]>|<\?xml[^>]*\?>|<(\/?)([\w.:-]+)((?:\s+[^<>]*)?)>|([^<]+))$/
+  /^(?:<!--[\s\S]*|<!\[CDATA\[([\s\S]*)\]\]>|<\?xml[^>]*\?>|<(\/?)([\w.:-]+)((?:\s+[^<>]*)?\/?)>|([^<]+))$/
 const BROKEN = 'must be well-formed XML: it is cut off, or is something else.'
 const TOO_LONG = `has a text or a tag of more than ${MOST_TEXT} characters.`
 
@@ -79,7 +79,10 @@ class Reader {
   }
 
   /** @returns the element that ends here */
-  read([, verbatim, close, qualified, rest = '', plain]: RegExpExecArray): Element | undefined {
+  read([token, verbatim, close, qualified, rest = '', plain]: RegExpExecArray): Element | undefined {
+    const isOutside = this.#path.length === 0 && (verbatim !== undefined || /\S/.test(plain ?? ''))
+    const isSecond = this.#any && (token.startsWith('<?') || (qualified !== undefined && this.isWhole))
+    if (isOutside || isSecond) throw unreadable(BROKEN)
     if (qualified === undefined) {
       this.#text += verbatim ?? (plain === undefined ? '' : withoutEntities(plain))
       if (this.#text.length > MOST_TEXT) throw unreadable(TOO_LONG)
@@ -96,7 +99,7 @@ class Reader {
     const path = this.#path
     const isEmpty = rest.endsWith('/')
     if (closes) {
-      if (path.at(-1) !== name) throw unreadable(BROKEN)
+      if (path.at(-1) !== name || rest.trim() !== '') throw unreadable(BROKEN)
       const [text, attributes] = this.#isLeaf ? [this.#text.trim(), this.#attributes] : [undefined, '']
       const element = { name, text, path: [...path], attributes }
       path.pop()
