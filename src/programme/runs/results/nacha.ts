@@ -8,6 +8,8 @@ import { type Entry, noteOf } from './entry.ts'
 
 const WIDTH = 94
 
+const withoutPadding = (digits: string) => digits.replace(/^0+(?=\d)/, '')
+
 /** @throws Failure invalid_argument that names the line */
 export function* readNacha(content: string): Generator<Entry | undefined> {
   let entry: Pick<Entry, 'reference' | 'amount'> | undefined
@@ -19,7 +21,7 @@ export function* readNacha(content: string): Generator<Entry | undefined> {
     entry = record.startsWith('6')
       ? {
           reference: record.slice(39, 54).trim(),
-          ...exactAmountIn(`${record.slice(29, 37)}.${record.slice(37, 39)}`, 'USD'),
+          ...exactAmountIn(`${withoutPadding(record.slice(29, 37))}.${record.slice(37, 39)}`, 'USD'),
         }
       : undefined
     isWhole ||= record.startsWith('9')

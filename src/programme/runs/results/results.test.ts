@@ -147,8 +147,8 @@ describe('what comes back from banks and PayPal', () => {
 
   test('ACH returns: the reason, and no more than the file says', () => {
     const line = (text: string) => text.padEnd(94)
-    const entry = line(`626${'0'.repeat(36)}${'R4A7'.padEnd(15)}`)
-    const amount = { text: '00000000.00', values: ['0'], currencies: ['USD'] }
+    const entry = line(`626${'0'.repeat(26)}0000009990${'R4A7'.padEnd(15)}`)
+    const amount = { text: '99.90', values: ['99.9'], currencies: ['USD'] }
     const file = [
       line('101'),
       line('5200'),
@@ -163,6 +163,9 @@ describe('what comes back from banks and PayPal', () => {
       { reference: 'R4A7', outcome: 'returned', note: 'R01', amount },
       { reference: 'R4A7', outcome: undefined, note: '', amount },
     ])
+    const free = entry.replace('0000009990', '0000000000')
+    const [{ amount: nothing } = {}] = entriesOf(readNacha(file.with(2, free).join('\n')))
+    assert.equal(nothing?.text, '0.00')
     wrong(readNacha, file.slice(0, 5).join('\n'), /cut off/)
     wrong(readNacha, `${line('101')}\n6 short`, /line 2 must have 94/)
     wrong(readNacha, 'reference,status', /ACH file/)
