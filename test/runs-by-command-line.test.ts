@@ -99,6 +99,7 @@ describe('affiliated runs', () => {
     }
     const { recorded } = await done('result', id, results)
     assert.deepEqual(recorded, { paid: 1, failed: 1, returned: 0, unknown: 0 })
+    assert.equal((await done('show', id)).last_results, 'results.csv (csv): 1 paid, 1 failed')
     assert.equal((await done('close', id)).status, 'closed')
     const shown = await done('show', id)
     assert.equal(shown.status, 'closed')

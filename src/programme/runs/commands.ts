@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { Argument, type Command, Option } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { amountText, decimalText } from '../../base/money.ts'
@@ -30,7 +31,7 @@ import {
   prepareArguments,
   resultArguments,
 } from './schema.ts'
-import { methods } from './words.ts'
+import { fileNameOf, methods } from './words.ts'
 
 /** No request waits for the command line, so each step runs to its end. */
 const FOR_EVER = Number.POSITIVE_INFINITY
@@ -262,7 +263,12 @@ async function result(
   const content = await contentOf(path)
   const args = checkedArguments(
     resultArguments,
-    argumentsOf(run, { format: options.format, content, dry_run: options.dryRun }),
+    argumentsOf(run, {
+      format: options.format,
+      content,
+      file_name: fileNameOf(basename(path)),
+      dry_run: options.dryRun,
+    }),
   )
   await onDatabase(options, async context => {
     const recorded = await rules.recordResults(context, args)

@@ -5,7 +5,7 @@ import { formats } from './formats/formats.ts'
 import { runItem } from './item.ts'
 import { outcomes, resultFormats } from './outcome.ts'
 import { payoutRun } from './run.ts'
-import { itemStatuses, MOST_NAMED, reasons, runStatuses } from './words.ts'
+import { itemStatuses, MOST_FILE_NAME, MOST_NAMED, reasons, runStatuses } from './words.ts'
 
 /** The largest file of results, in characters. */
 export const MOST_CONTENT = 33_554_432
@@ -71,7 +71,7 @@ export const resultArguments = Type.Object({
   ...run,
   format: Type.Optional({ ...choice(resultFormats, 'What the content is.'), default: 'csv' }),
   content: Type.String({ maxLength: MOST_CONTENT, description: 'The file, as text.' }),
-  file_name: Type.Optional(line(200, 'What the file is called, for the history of the run.')),
+  file_name: Type.Optional(line(MOST_FILE_NAME, 'What the file is called, for the history of the run.')),
   dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only say what it would do.' })),
 })
 

@@ -35,6 +35,15 @@ export const reasons = [
 /** An answer names at most so many payees or lines of each kind. */
 export const MOST_NAMED = 100
 
+export const MOST_FILE_NAME = 200
+
+/** The name of a file of results as the history of a run takes it: any name as a single line. */
+export const fileNameOf = (name: string) =>
+  name
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}]+/gu, ' ')
+    .trim()
+    .slice(0, MOST_FILE_NAME)
+
 /** @returns what a report of results adds for the lines that nothing was recorded of */
 export function unrecordedText({
   conflicts,

@@ -18,7 +18,7 @@ import { useRef, useState } from 'react'
 import { useNotify, useRefresh } from 'react-admin'
 import type { ResultFormat } from '../../../src/programme/runs/outcome.ts'
 import type { ResultRecord } from '../../../src/programme/runs/schema.ts'
-import { unrecordedText } from '../../../src/programme/runs/words.ts'
+import { fileNameOf, unrecordedText } from '../../../src/programme/runs/words.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { messageOf, request } from '../api.ts'
 import { count, plural, useMoney } from '../ui/format.ts'
@@ -41,13 +41,6 @@ const answers: Readonly<Record<Run['method'], ResultFormat>> = {
   sepa: 'pain.002',
   nacha: 'nacha',
 }
-
-/** As the server takes it. */
-const oneLine = (name: string) =>
-  name
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}]+/gu, ' ')
-    .trim()
-    .slice(0, 200)
 
 interface ResultFile {
   readonly name: string
@@ -119,7 +112,7 @@ function useResults(run: Run, format: string) {
     setProblem('')
     try {
       const { name, content } = file
-      const body = { content, format: file.format ?? as, dry_run, file_name: oneLine(name) }
+      const body = { content, format: file.format ?? as, dry_run, file_name: fileNameOf(name) }
       return (await request<ResultRecord>('POST', `payout-runs/${run.id}/results`, { body })).body
     } catch (error) {
       if (!dry_run || own === latest.current) setProblem(messageOf(error).replace(/^Content:/, 'The file'))
