@@ -9,6 +9,7 @@ import { releaseItems } from './releasing.ts'
 import { payoutRun, type Run } from './run.ts'
 import type { CancelArguments } from './schema.ts'
 import * as store from './store.ts'
+import { isPaidBy } from './words.ts'
 
 const ITEMS_AT_ONCE = 50
 
@@ -33,7 +34,7 @@ export async function beginCancelling(
       throw conflict('Payments of this run have outcomes: record the outcome of each payment instead.')
     }
     const files = await filesOf(tx, id)
-    if (files.length > 0 && !not_handed_over) {
+    if (!not_handed_over && files.some(file => isPaidBy(before, file.format))) {
       throw conflict(
         'A file of this run was downloaded: say that none was handed over, if you know that none has gone to a bank or to PayPal.',
       )

@@ -15,6 +15,7 @@ import type { Item, ItemStatus } from './item.ts'
 import { itemPages } from './items-store.ts'
 import { payoutRun, type Run, type RunRow } from './run.ts'
 import * as store from './store.ts'
+import { isPaidBy } from './words.ts'
 
 /** Items that were approved, whatever their outcome. */
 export const SENT: readonly ItemStatus[] = ['reserved', 'paid', 'failed', 'returned', 'unknown']
@@ -235,6 +236,11 @@ export async function handOver(
     const settings = await context.settings.hold(tx)
     const before = existing(payoutRun, await store.runs.hold(tx, id))
     const kind = formatNamed(before, format)
+    if (!isPaidBy(before, format)) {
+      throw conflict(
+        `A run of method ${before.method} is paid by its ${before.method} file: its ${format} file is there to read, and is not handed over.`,
+      )
+    }
     if (part > partsOf(kind, before)) throw conflict(`The run has no part ${part} of this file.`)
     await files.markHandedOver(tx, { run_id: id, format, part }, context.actor.userId, now())
     const isFirst = before.status === 'approved'

@@ -4,6 +4,10 @@ export const runStatuses = ['draft', 'approving', 'approved', 'sent', 'closed', 
 
 export const methods = ['csv', 'paypal', 'sepa', 'nacha'] as const
 
+/** Whether payees get their money by this file of a run, not by another one, beside which it is there to read. */
+export const isPaidBy = ({ method }: { readonly method: (typeof methods)[number] }, format: string) =>
+  format === method
+
 export const itemStatuses = [
   'included',
   'excluded',

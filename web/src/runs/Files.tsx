@@ -11,6 +11,7 @@ import {
 } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { isPaidBy } from '../../../src/programme/runs/words.ts'
 import { API, get } from '../api.ts'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
@@ -72,7 +73,7 @@ const isSame = (one: RunFile, other: RunFile) => one.format === other.format && 
 function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownload: () => void }) {
   const { format, part, parts, payees, erased, downloaded, handed_over } = file
   const name = parts > 1 ? `${methodName(format)}, ${part} of ${parts}` : methodName(format)
-  const isPaidBy = format === run.method
+  const isPaying = isPaidBy(run, format)
   return (
     <TableRow>
       <TableCell>
@@ -84,7 +85,7 @@ function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownloa
               : `Without ${plural(erased, 'payee')} who ${erased === 1 ? 'was' : 'were'} erased since: record the outcome of each below.`}
           </Typography>
         )}
-        {!isPaidBy && (
+        {!isPaying && (
           <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
             To read: accounts are masked, and nothing is paid by it.
           </Typography>
@@ -103,7 +104,7 @@ function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownloa
               onDownload={onDownload}
             />
           )}
-          {isPaidBy && payees > 0 && !handed_over && run.status !== 'closed' && (
+          {isPaying && payees > 0 && !handed_over && run.status !== 'closed' && (
             <HandOver run={run} file={file} name={name} />
           )}
         </Allowed>

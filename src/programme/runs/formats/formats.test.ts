@@ -296,6 +296,39 @@ describeService('the files of a payout run', service => {
   })
 })
 
+describeService('the plain file of a payout run by another method', service => {
+  test('409 - is there to read: it is not handed over, and a run of which nothing else was downloaded is cancelled', async () => {
+    const { id } = await service().newAffiliate('reader', { status: 'active' })
+    await service().post('/referrals', { affiliate_id: id, amount: 3, status: 'unpaid' })
+    const { body: run } = await service().post('/payout-runs', { method: 'paypal' })
+    const step = (path: string, body = {}) => service().post(`/payout-runs/${run.id}${path}`, body)
+    const file = (format: string) => service().get(`/payout-runs/${run.id}/files/${format}`)
+    await step('/approve', { hash: run.hash })
+    assert.equal((await file('csv')).status, 200)
+    const refused = await step('/files/csv')
+    assertFailure(refused, 409, 'rest_payout_run_conflict')
+    assert.match(refused.body.message, /is paid by its paypal file: its csv file is there to read/)
+    assert.equal((await service().get(`/payout-runs/${run.id}`)).body.status, 'approved')
+    const { body: files } = await service().get(`/payout-runs/${run.id}/files`)
+    assert.deepEqual(
+      files.map((one: any) => [one.format, one.handed_over]),
+      [
+        ['csv', ''],
+        ['paypal', ''],
+      ],
+    )
+    assert.equal((await step('/cancel')).body.status, 'cancelled')
+    const { body: next } = await service().post('/payout-runs', { method: 'paypal' })
+    const ofNext = `/payout-runs/${next.id}`
+    await service().post(`${ofNext}/approve`, { hash: next.hash })
+    await service().get(`${ofNext}/files/paypal`)
+    const asked = await service().post(`${ofNext}/cancel`)
+    assertFailure(asked, 409, 'rest_payout_run_conflict')
+    assert.match(asked.body.message, /A file of this run was downloaded/)
+    assert.equal((await service().post(`${ofNext}/files/paypal`)).body.status, 'sent')
+  })
+})
+
 describeService('the ACH file of a payout run', service => {
   giveSecretKey()
   test('94 columns, blocks of ten, entry hash, totals; persons and companies apart', async () => {
