@@ -21,6 +21,9 @@ export const identifiers = (description: string) => listOf(identifier(), descrip
 export const listOf = <T extends TSchema>(item: T, description: string) =>
   Type.Array(item, { maxItems: 1000, description })
 
+/** A limit of the length that is a multiple of it is said in MiB. */
+export const MIB = 1_048_576
+
 /** One line of text: no control characters, no broken Unicode. `maxLength` counts characters. */
 export const line = (maxLength: number, description?: string) =>
   Type.String({ maxLength, format: 'line', ...(description && { description }) })

@@ -5,7 +5,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
 import { invalidArguments, missingArguments, type Problems } from '../base/errors.ts'
-import { formats } from '../base/schemas.ts'
+import { formats, MIB } from '../base/schemas.ts'
 import { isObject, memberOf } from '../base/unknown.ts'
 import { coercer, type JsonSchema } from './coercion.ts'
 import type { Parameters } from './parameters.ts'
@@ -250,6 +250,7 @@ function rangeOf(minimum: number | undefined, maximum: number | undefined): stri
 
 function lengthOf(minimum = 0, maximum: number | undefined): string {
   if (maximum === undefined) return ''
+  if (maximum >= MIB && maximum % MIB === 0) return `, at most ${maximum / MIB} MiB`
   return minimum > 1 ? `, from ${minimum} to ${maximum} characters` : `, at most ${maximum} characters`
 }
 

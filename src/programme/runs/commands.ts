@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { Argument, type Command, Option } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { amountText, decimalText } from '../../base/money.ts'
+import { MIB } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
 import {
   addCommand,
@@ -290,7 +291,7 @@ async function contentOf(path: string): Promise<string> {
   const file = await open(path)
   try {
     if ((await file.stat()).size > MOST_CONTENT) {
-      throw new CommandFailed(`${path} is larger than ${MOST_CONTENT / 1_048_576} MiB: split it.`)
+      throw new CommandFailed(`${path} is larger than ${MOST_CONTENT / MIB} MiB: split it.`)
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile())
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { choice, identifiers, line, listOf } from '../../base/schemas.ts'
+import { choice, identifiers, line, listOf, MIB } from '../../base/schemas.ts'
 import { csvColumns } from './formats/csv.ts'
 import { formats } from './formats/formats.ts'
 import { runItem } from './item.ts'
@@ -8,7 +8,7 @@ import { payoutRun } from './run.ts'
 import { itemStatuses, MOST_FILE_NAME, MOST_NAMED, reasons, runStatuses } from './words.ts'
 
 /** The largest file of results, in characters. */
-export const MOST_CONTENT = 33_554_432
+export const MOST_CONTENT = 32 * MIB
 
 export const prepareArguments = Type.Object({
   ...payoutRun.create.properties,

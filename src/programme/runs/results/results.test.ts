@@ -239,6 +239,8 @@ describeService('results of a payout run', service => {
     assert.equal(accepted.body.ignored, 1, JSON.stringify(accepted.body))
     const large = await record(`reference,status\n${'x'.repeat(2_000_000)},paid`, 'csv')
     assert.match(large.body.data.params.content, /too long/)
+    const larger = await record('x'.repeat(33_554_433), 'csv')
+    assert.equal(larger.body.data.params.content, 'must be text, at most 32 MiB.')
     const strange = Array.from({ length: 10_003 }, (_, index) => `${run.reference}A${1e6 + index},paid`)
     const many = await record(`reference,status\n${strange.join('\n')}`, 'csv')
     assert.match(many.body.data.params.content, /more payments than the 2/)
