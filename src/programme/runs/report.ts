@@ -1,4 +1,7 @@
 /** What a file says of the payments of a run. */
+
+import { partsOf } from './formats/format.ts'
+import { formatOf } from './formats/formats.ts'
 import type { Outcome, ReportedOutcome } from './outcome.ts'
 import { referenceOf } from './proposal.ts'
 import { canonical, fileReferenceOf, parseFileReference, parseReference, runIdIn } from './references.ts'
@@ -84,12 +87,19 @@ export class Report {
       if (this.unknown.length < MOST_NAMED) this.unknown.push(reference.slice(0, 100) || NO_REFERENCE)
       return
     }
-    if (!parsed) this.#contradiction ??= contradiction
+    if (!parsed) this.#contradiction ??= contradiction ?? this.#problemOfFile(reference)
     if (outcome === undefined) {
       this.ignored += 1
       if (parsed) this.#bound(this.underWay.add(parsed.affiliateId))
     } else if (parsed) this.#report(parsed.affiliateId, { outcome, note, amount })
     else this.#reportWhole({ outcome, note, amount })
+  }
+
+  /** What is said of one of several files is not said of the payments in the others. */
+  #problemOfFile(reference: string): string | undefined {
+    const parts = partsOf(formatOf(this.#run.method), this.#run)
+    if (parts === 1 || !parseFileReference(reference)) return undefined
+    return `has ${parts} files, and ${canonical(reference)} is one of them: name its payments one by one.`
   }
 
   #report(affiliateId: number, reported: ReportedOutcome): void {

@@ -9,7 +9,7 @@ import { conflict } from './conflict.ts'
 import { changedBeside, isErased } from './digest.ts'
 import { missingPlaces, noteLost } from './erased-store.ts'
 import * as files from './file-store.ts'
-import type { Format, Frame, Line } from './formats/format.ts'
+import { type Format, type Frame, type Line, mostPayees, partsOf, type Size } from './formats/format.ts'
 import { formatsOf } from './formats/formats.ts'
 import type { Item, ItemStatus } from './item.ts'
 import { itemPages } from './items-store.ts'
@@ -28,23 +28,6 @@ function formatNamed(run: RunRow, name: string): Format {
     throw conflict(`A run that is ${run.status} has no files: they come with its approval.`)
   }
   return format
-}
-
-type Size = Pick<RunRow, 'payees' | 'amount'>
-
-/**
- * The most payees of a file. Where the run comes to more than one file may, each has so few that the largest payments fit: so
- * parts follow from the run alone, and are the same on every download.
- */
-function mostPayees({ most, mostSum, mostAmount }: Format, { amount }: Size): number | undefined {
-  if (mostSum === undefined || mostAmount === undefined || BigInt(amount) <= mostSum) return most
-  return Number(mostSum / mostAmount)
-}
-
-/** At least one. */
-function partsOf(format: Format, run: Size): number {
-  const most = mostPayees(format, run)
-  return most === undefined ? 1 : Math.max(1, Math.ceil(run.payees / most))
 }
 
 /** Which file an event is about. */

@@ -60,6 +60,24 @@ export interface Format {
   write(frame: Frame, lines: Lines): AsyncIterable<string>
 }
 
+/** What the number of files follows from. */
+export type Size = Pick<RunRow, 'payees' | 'amount'>
+
+/**
+ * The most payees of a file. Where the run comes to more than one file may, each has so few that the largest payments fit: so
+ * parts follow from the run alone, and are the same on every download.
+ */
+export function mostPayees({ most, mostSum, mostAmount }: Format, { amount }: Size): number | undefined {
+  if (mostSum === undefined || mostAmount === undefined || BigInt(amount) <= mostSum) return most
+  return Number(mostSum / mostAmount)
+}
+
+/** In how many files a run is paid: at least one. */
+export function partsOf(format: Format, run: Size): number {
+  const most = mostPayees(format, run)
+  return most === undefined ? 1 : Math.max(1, Math.ceil(run.payees / most))
+}
+
 /**
  * Text that a spreadsheet would run as a formula. Payment files are often opened with one, and must not be altered, so
  * it is refused.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertFailure, describeService } from '../../../../test/harness.ts'
+import { reportOf } from '../report.ts'
 import { readCsv } from './csv.ts'
 import type { Entries, Entry } from './entry.ts'
 import { readNacha } from './nacha.ts'
@@ -84,6 +85,24 @@ describe('what comes back from banks and PayPal', () => {
     for (const same of [around, `\n${whole}`, document!.replace('<TxSts>', '<Empty/><Empty /><TxSts>')]) {
       assert.deepEqual(entriesOf(readPain002(same)), [{ reference: 'R4A1', outcome: 'paid', note: '' }])
     }
+  })
+
+  test('one of several files of a run: it stands for no payment of the others', async () => {
+    const run: any = { id: 4, reference: 'R4KQXT', method: 'paypal', payees: 5001, excluded: 0, amount: 1 }
+    const wholeOf = async (reference: string, of = run) => {
+      const said = await reportOf(readCsv(`reference,status\n${reference},paid`), of)
+      return [
+        said.whole?.outcome,
+        said
+          .takeContradictions()
+          .map(({ reason }) => reason)
+          .join(),
+      ]
+    }
+    const several = 'has 2 files, and R4KQXT-2 is one of them: name its payments one by one.'
+    assert.deepEqual(await wholeOf('r4kqxt-2'), [undefined, several])
+    assert.deepEqual(await wholeOf('R4KQXT'), ['paid', ''])
+    assert.deepEqual(await wholeOf('R4KQXT-1', { ...run, payees: 5000 }), ['paid', ''])
   })
 
   test('PayPal: columns by their names, and only what is final', () => {
