@@ -4,7 +4,7 @@ import { formatTime, now } from '../../base/time.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { countAttempt, ofCodes } from '../sessions/attempts.ts'
 import { confirmPassword, refuseEnded } from '../sessions/rules.ts'
-import { endSessions, removeDevices } from '../sessions/store.ts'
+import { endSessions, removeAttempt, removeDevices } from '../sessions/store.ts'
 import { holdUser } from '../users/store.ts'
 import { newRecoveryCodes, newSecret, sealedFactor, takeCode } from './codes.ts'
 import type { CodeArguments, FactorRecord, PasswordArguments } from './schema.ts'
@@ -53,7 +53,7 @@ export async function begin(
  */
 export async function confirm(context: RequestContext, { code }: CodeArguments): Promise<string[]> {
   const { database, actor } = context
-  await countAttempt(database, ofCodes(actor.userId))
+  const attempt = await countAttempt(database, ofCodes(actor.userId))
   return write(context, async tx => {
     // A log-in locks the account too: if it comes first, its session ends here; if not, it is asked for a code.
     await holdUser(tx, actor.userId)
@@ -62,6 +62,7 @@ export async function confirm(context: RequestContext, { code }: CodeArguments):
     if (!factor) throw new Failure('no_second_factor')
     if (factor.confirmed_at !== null) throw new Failure('second_factor_active')
     if (!(await takeCode(tx, actor.userId, code))) throw wrongCode()
+    await removeAttempt(tx, attempt)
     await store.setConfirmed(tx, actor.userId, now())
     await endSessions(tx, actor.userId, actor.session)
     // Browsers known from now on are those that logged in with a code.

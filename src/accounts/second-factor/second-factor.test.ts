@@ -156,6 +156,25 @@ describeService('second factor', service => {
     assertFailure(await attempt(own, '999999'), 429, 'rest_too_many_requests')
   })
 
+  test('201 - right passwords and codes are no failed tries, however many there are', async () => {
+    const person = await join('often')
+    const { secret } = await setUp(person)
+    const password = { current_password: PASSWORD }
+    for (let n = 0; n < 11; n++) {
+      assert.equal((await person.session.post('/second-factor/recovery-codes', password)).status, 201)
+    }
+    const wrong = { current_password: 'a guess that is wrong' }
+    for (let n = 0; n < 10; n++) {
+      const guess = await person.session.post('/second-factor/recovery-codes', wrong)
+      assertFailure(guess, 400, 'rest_invalid_param')
+    }
+    const locked = await person.session.post('/second-factor/recovery-codes', password)
+    assertFailure(locked, 429, 'rest_too_many_requests')
+    // One wrong code was sent while it was set up, and the right one counts no more.
+    for (let n = 0; n < 9; n++) assertFailure(await logIn('often', `00000${n}`), 401, 'rest_wrong_code')
+    assertFailure(await logIn('often', codeOf(secret, 1)), 429, 'rest_too_many_requests')
+  })
+
   test('400 - an open session alone neither sets it up nor removes it', async () => {
     const person = await join('absent')
     const wrong = { current_password: 'a guess that is wrong' }

@@ -213,8 +213,11 @@ export async function logOut(context: RequestContext): Promise<void> {
 export async function confirmPassword(context: RequestContext, password: string): Promise<User> {
   const { database, actor } = context
   const user = (await findUser(database.reader, actor.userId))!
-  await countAttempt(database, ofAccount(user.id))
-  if (await passwordMatches(password, user.password_hash)) return user
+  const attempt = await countAttempt(database, ofAccount(user.id))
+  if (await passwordMatches(password, user.password_hash)) {
+    await database.transaction(tx => store.removeAttempt(tx, attempt))
+    return user
+  }
   await logRefusal(context, user)
   throw invalidArguments({ current_password: 'must be the password that the account has now.' })
 }
