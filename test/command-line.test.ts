@@ -200,6 +200,18 @@ describe('the command line', () => {
     assert.equal((await json('keys', 'list')).keys[0].status, 'revoked')
   })
 
+  test('users: role says how many keys end with the role', async () => {
+    const role = (...args: string[]) => json('users', 'role', 'losing', ...args)
+    await json('users', 'create', '--login', 'losing', '--email', 'losing@example.com', '--role', 'manager')
+    for (const name of ['one', 'two']) await json('keys', 'create', '--name', name, '--user', 'losing')
+    assert.equal((await role('reader')).revoked_keys, 0)
+    assert.equal((await role('none')).revoked_keys, 2)
+    await role('reader')
+    await json('keys', 'create', '--name', 'three', '--user', 'losing')
+    const { stdout } = await runCommand(['users', 'role', 'losing', 'none', '--database', database])
+    assert.equal(stdout, 'losing has no role any more. Its API key was revoked.\n')
+  })
+
   test('1 - keys for nobody, of nothing, without sense', async () => {
     for (const args of [
       ['create', '--name', 'x', '--user', 'nobody'],

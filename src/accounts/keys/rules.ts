@@ -142,11 +142,13 @@ async function revoke(tx: WriteTx, key: store.KeyRow): Promise<store.KeyRow> {
   return after
 }
 
-/** Revokes all active keys of an account, as part of another write. */
-export async function revokeKeysOf(tx: WriteTx, userId: number): Promise<void> {
+/** Revokes all keys of an account, as part of another write. @returns how many were not revoked before */
+export async function revokeKeysOf(tx: WriteTx, userId: number): Promise<number> {
   const all = { order: store.orders.id!, descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
   const keys = await store.listKeys(tx, { userIds: [userId] }, all)
-  for (const key of keys.filter(({ revoked_at }) => revoked_at === null)) await revoke(tx, key)
+  const unrevoked = keys.filter(({ revoked_at }) => revoked_at === null)
+  for (const key of unrevoked) await revoke(tx, key)
+  return unrevoked.length
 }
 
 export async function listKeys(

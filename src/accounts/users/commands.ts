@@ -41,9 +41,14 @@ export function addUserCommands(program: Command): Command {
     )
     .option('--password-stdin', 'read the password from standard input')
     .action(setPassword)
-  addCommand(users, 'role', 'give an account another role, or none, and end its sessions')
+  addCommand(users, 'role', 'give an account another role, which ends its sessions and limits its API keys')
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
-    .addArgument(new Argument('<role>', 'what it may do').choices([...roles, NO_ROLE]))
+    .addArgument(
+      new Argument('<role>', `what it may do; ${NO_ROLE} also revokes its API keys for ever`).choices([
+        ...roles,
+        NO_ROLE,
+      ]),
+    )
     .action(setRole)
   addCommand(users, 'list', 'list the accounts').action(list)
   return users
@@ -104,14 +109,20 @@ async function setPassword(login: string, options: PasswordOptions): Promise<voi
 
 async function setRole(login: string, name: Role | typeof NO_ROLE, options: CommonOptions): Promise<void> {
   const role = name === NO_ROLE ? '' : name
-  const user = await withDatabase(options, async database => {
+  const { record: user, revokedKeys } = await withDatabase(options, async database => {
     const { id } = await accountNamed(database, login)
     return editUser(onBehalfOf(commandLine, database), { user_id: id, role }, undefined)
   })
-  print(options, { id: user.id, login: user.login, role }, [
-    role === '' ? `${user.login} has no role any more.` : `${user.login} is ${role} now.`,
+  print(options, { id: user.id, login: user.login, role, revoked_keys: revokedKeys }, [
+    role === ''
+      ? `${user.login} has no role any more. ${keysRevoked(revokedKeys)}`
+      : `${user.login} is ${role} now.`,
   ])
 }
+
+/** What a command says that revokes the keys of an account. */
+export const keysRevoked = (count: number): string =>
+  count === 1 ? 'Its API key was revoked.' : `${count || 'No'} API keys were revoked.`
 
 async function passwordOf({
   password,

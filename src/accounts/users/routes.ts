@@ -107,7 +107,7 @@ export const users = (ring: KeyRing, more: readonly Endpoint[]): Resource => ({
       prepare: rules.hashOfEdit,
       handle: async (call, args, passwordHash) => ({
         status: 200,
-        body: render(await afterEdit(ring, rules.editUser(call, args, passwordHash))),
+        body: render((await afterEdit(ring, rules.editUser(call, args, passwordHash))).record),
       }),
     }),
     ...more,
@@ -116,7 +116,7 @@ export const users = (ring: KeyRing, more: readonly Endpoint[]): Resource => ({
 
 /** A changed role takes effect on the account's keys at once. */
 async function afterEdit<T>(ring: KeyRing, edit: Promise<T>): Promise<T> {
-  const record = await edit
+  const edited = await edit
   ring.forget()
-  return record
+  return edited
 }

@@ -67,23 +67,25 @@ export async function editUser(
   context: RequestContext,
   args: EditArguments,
   passwordHash: string | undefined,
-): Promise<UserRecord> {
+): Promise<{ readonly record: UserRecord; readonly revokedKeys: number }> {
   const { user_id: id, email, role } = args
   return write(context, async tx => {
     existing(await store.holdUser(tx, id))
     const before = existing(await store.findUserRow(tx, id))
     await refuseDismissal(tx, before, role)
-    if (passwordHash === undefined && isAlready(before, changeOf(before, args))) return recordOf(before)
+    if (passwordHash === undefined && isAlready(before, changeOf(before, args))) {
+      return { record: recordOf(before), revokedKeys: 0 }
+    }
     if (email !== undefined) await writeEmail(tx, before, email)
     await store.updateUser(tx, id, { ...changeOf(before, args), updated_at: now() })
     if (passwordHash !== undefined) await setPassword(tx, id, passwordHash)
     if (role !== undefined && role !== before.role) await endSessions(tx, id)
     // The keys were limited by the role; without one they would not be. A program's account gets new ones.
-    if (role === '' && before.role !== '') await revokeKeysOf(tx, id)
+    const revokedKeys = role === '' && before.role !== '' ? await revokeKeysOf(tx, id) : 0
     const after = existing(await store.findUserRow(tx, id))
     if (passwordHash !== undefined) await forgetBrowsers(tx, after)
     tx.log('user.edit', id, { before: recordOf(before), after: recordOf(after) })
-    return recordOf(after)
+    return { record: recordOf(after), revokedKeys }
   })
 }
 
@@ -184,10 +186,7 @@ async function refuseDismissal(tx: Tx, user: store.User, role: Role = user.role)
 export async function problemsOfUser({
   login,
   password,
-}: {
-  login?: string
-  password?: string
-}): Promise<Problems> {
+}: Partial<Pick<UserArguments, 'login' | 'password'>>): Promise<Problems> {
   const problems: Problems = {}
   const wrongLogin = login === undefined ? undefined : loginProblem(login)
   if (wrongLogin) problems.login = wrongLogin

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import { accountNamed } from '../../accounts/users/commands.ts'
+import { accountNamed, keysRevoked } from '../../accounts/users/commands.ts'
 import type { User } from '../../accounts/users/store.ts'
 import { commandLine } from '../../base/actor.ts'
 import {
@@ -22,7 +22,11 @@ export function addPrivacyCommands(users: Command): void {
   addCommand(users, 'export', 'write all data about a person, as one JSON object')
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
     .action(exportData)
-  addCommand(users, 'erase', 'replace the personal data of an account; payouts stay')
+  addCommand(
+    users,
+    'erase',
+    'replace the personal data of an account, end its sessions, revoke its API keys; payouts stay',
+  )
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
     .option('--yes', 'do not ask')
     .action(erase)
@@ -82,13 +86,13 @@ async function exportData(login: string, options: CommonOptions): Promise<void> 
 }
 
 async function erase(login: string, options: CommonOptions & { yes?: true }): Promise<void> {
-  const { id, name } = await withDatabase(options, async database => {
+  const { user, revokedKeys } = await withDatabase(options, async database => {
     const user = await accountNamed(database, login)
     if (!options.yes) await confirm(options.terminal, user)
-    return { id: user.id, name: (await erasePerson(onBehalfOf(commandLine, database), user.id)).login }
+    return erasePerson(onBehalfOf(commandLine, database), user.id)
   })
-  print(options, { id, login: name, erased: true }, [
-    `Erased account ${id}, which is now called ${name}. Its sessions and keys have ended; payouts stay.`,
+  print(options, { id: user.id, login: user.login, erased: true, revoked_keys: revokedKeys }, [
+    `Erased account ${user.id}, which is now called ${user.login}. Its sessions have ended; payouts stay. ${keysRevoked(revokedKeys)}`,
     'Backups that were made before still hold what was erased.',
   ])
 }

@@ -108,6 +108,7 @@ describeService('what a person may ask for', service => {
     assert.match(unasked.stderr, /go on: \nerror: Nothing was erased: .*--yes/)
     const erased = await run(['users', 'erase', 'zoe.zebra@example.com'], 'zoe.zebra@example.com\n')
     assert.equal(erased.code, 0, erased.stderr)
+    assert.match(erased.stdout, /Its API key was revoked/)
     const { body } = await service().get(`/affiliates/${zoe.id}?user=1`)
     assert.deepEqual([body.payment_email, body.user.user_login], ['', `erased-${zoe.user_id}`])
     assert.equal((await service().get(`/payouts/${payout.id}`)).body.amount, 12.5)

@@ -95,7 +95,10 @@ const spanOf = ({ created_at, expires_at }: Span) => ({
  * keys. Affiliate and payouts stay: they are about money.
  * @throws Failure no_user, last_administrator
  */
-export async function erasePerson(context: RequestContext, userId: number): Promise<User> {
+export async function erasePerson(
+  context: RequestContext,
+  userId: number,
+): Promise<{ readonly user: User; readonly revokedKeys: number }> {
   return write(context, async tx => {
     const user = await findUser(tx, userId)
     if (!user) throw new Failure('no_user')
@@ -129,9 +132,9 @@ export async function erasePerson(context: RequestContext, userId: number): Prom
     await removeFactor(tx, userId)
     await forgetBrowsers(tx, user)
     await eraseAnswersAbout(tx, schema, person)
-    await revokeKeysOf(tx, userId)
+    const revokedKeys = await revokeKeysOf(tx, userId)
     tx.log('user.erase', userId)
-    return (await findUser(tx, userId))!
+    return { user: (await findUser(tx, userId))!, revokedKeys }
   })
 }
 
