@@ -67,7 +67,7 @@ export async function fill(
   // Another checkout may be of before there were visits.
   if ('programme_page' in (await run('settings', 'get')))
     await run('settings', 'set', 'programme_page', 'https://shop.example/welcome')
-  await run('users', 'create', '--login', 'bench', '--email', 'bench@bench.example')
+  await run('users', 'create', '--login', 'bench', '--email', 'bench@bench.example', '--admin')
   const { token } = await run('keys', 'create', '--name', 'bench', '--user', 'bench')
   return { engine, database, authorization: `Bearer ${token}` }
 }

@@ -206,7 +206,7 @@ async function measureRun(url: string) {
 
 async function addSettings(url: string): Promise<void> {
   const run = commandsOn(url)
-  await run('users', 'create', '--login', 'bench', '--email', 'bench@bench.example')
+  await run('users', 'create', '--login', 'bench', '--email', 'bench@bench.example', '--admin')
   if (values.method !== 'sepa') return
   for (const [name, value] of [
     ['currency', 'EUR'],

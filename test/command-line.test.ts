@@ -212,6 +212,16 @@ describe('the command line', () => {
     assert.equal(stdout, 'losing has no role any more. Its API key was revoked.\n')
   })
 
+  test('2 - a key of an account without a role, when nobody says what it may do', async () => {
+    await json('users', 'create', '--login', 'program', '--email', 'program@example.com')
+    const args = ['keys', 'create', '--name', 'shop', '--user', 'program']
+    const { code, stdout, stderr } = await runCommand([...args, '--database', database])
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.match(stderr, /^error: program has no role .*--permissions/)
+    assert.deepEqual((await json(...args, '--permissions', 'payouts.read')).permissions, ['payouts.read'])
+    assert.ok((await json(...args, '--read-only')).permissions.includes('affiliates.read'))
+  })
+
   test('1 - keys for nobody, of nothing, without sense', async () => {
     for (const args of [
       ['create', '--name', 'x', '--user', 'nobody'],

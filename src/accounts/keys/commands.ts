@@ -11,7 +11,7 @@ import {
 } from '../../cli/command.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { accountNamed } from '../users/commands.ts'
-import { leftTo } from '../users/roles.ts'
+import { leftTo, type Role } from '../users/roles.ts'
 import { createKey, recordOf, revokeKey } from './rules.ts'
 import { keyArguments } from './schema.ts'
 import { type KeyRow, listKeys, orders } from './store.ts'
@@ -28,7 +28,7 @@ export function addKeyCommands(program: Command, permissions: readonly string[])
     .option('--read-only', 'may only read')
     .option(
       '--permissions <list>',
-      `some of ${permissions.join(',')} (default: all that the role of the account has)`,
+      `some of ${permissions.join(',')} (default: all that the role of the account has; an account without a role has none)`,
     )
     .option('--expires <date>', 'last day on which it works: YYYY-MM-DD, UTC (default: never)')
     .action((options: CreateOptions, self: Command) => create(options, self, permissions))
@@ -54,14 +54,17 @@ async function create(
   if (options.readOnly && options.permissions !== undefined) {
     self.error('error: --read-only and --permissions exclude each other')
   }
-  const preset = options.readOnly
-    ? allPermissions.filter(permission => permission.endsWith('.read'))
-    : allPermissions
   const { key, token } = await withNewDatabase(options, async database => {
     const user = await accountNamed(database, options.user)
+    const permissions = options.permissions ?? presetOf(options, user.role, allPermissions)
+    if (permissions === undefined) {
+      self.error(
+        `error: ${user.login} has no role that would limit the key: say by --permissions, or --read-only, what it may do`,
+      )
+    }
     const args = checkedArguments(keyArguments, {
       name: options.name,
-      permissions: options.permissions ?? leftTo(user.role, preset),
+      permissions,
       expires: options.expires,
     })
     return createKey(onBehalfOf(commandLine, database), { ...args, user_id: user.id }, allPermissions)
@@ -71,6 +74,20 @@ async function create(
     `token       ${token}`,
     'The token will not be shown again.',
   ])
+}
+
+/** @returns undefined where nobody has said what the key may do: no key gets everything by what was left out */
+function presetOf(
+  { readOnly }: CreateOptions,
+  role: Role,
+  allPermissions: readonly string[],
+): readonly string[] | undefined {
+  if (readOnly)
+    return leftTo(
+      role,
+      allPermissions.filter(permission => permission.endsWith('.read')),
+    )
+  return role === '' ? undefined : leftTo(role, allPermissions)
 }
 
 async function list(options: CommonOptions): Promise<void> {
