@@ -336,16 +336,19 @@ export async function recordsOfPerson(db: Db, kind: string, userId: number): Pro
 /**
  * Empties the personal values in the entries of some records: for records without an account, where no entry names
  * one.
+ * @returns whether there were any
  */
-export async function eraseEntriesOf(tx: Tx, kind: string, ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return
-  await tx
-    .updateTable('events')
-    .set({ personal: '' })
-    .where('record_kind', '=', kind)
-    .where('record_id', 'in', ids)
-    .where('personal', '<>', '')
-    .execute()
+export async function eraseEntriesOf(tx: Tx, kind: string, ids: readonly number[]): Promise<boolean> {
+  if (ids.length === 0) return false
+  const filled = (expression: ExpressionBuilder<Tables, 'events'>) =>
+    expression.and([
+      expression('record_kind', '=', kind),
+      expression('record_id', 'in', ids),
+      expression('personal', '<>', ''),
+    ])
+  if (!(await tx.selectFrom('events').select('id').where(filled).limit(1).executeTakeFirst())) return false
+  await tx.updateTable('events').set({ personal: '' }).where(filled).execute()
+  return true
 }
 
 function rows(db: Db) {

@@ -129,6 +129,33 @@ describeService('what a person may ask for', service => {
     assert.equal(JSON.parse(again.stdout).erased, true)
   })
 
+  test('200 - an erased account is erased again: only what was entered since, else nothing', async () => {
+    const admin = await service().admin()
+    const twice = await service().newAffiliate('twice', { notes: 'hums' })
+    const { body: taking } = await admin.post('/users', {
+      login: `erased-${twice.user_id}`,
+      email: 'taking@example.com',
+    })
+    const erase = async () => {
+      assert.equal((await admin.post(`/erasures/users/${twice.user_id}`)).status, 200)
+      const { body: account } = await admin.get(`/users/${twice.user_id}`)
+      const log = await admin.get(`/audit?action=user.erase&record_id=${twice.user_id}`)
+      return [account.login, log.body.length]
+    }
+    const name = `erased-${twice.user_id}-x`
+    assert.deepEqual(await erase(), [name, 1])
+    await admin.patch(`/users/${taking.id}`, { first_name: 'Still' })
+    assert.deepEqual(await erase(), [name, 1])
+    await admin.post(`/erasures/users/${taking.id}`)
+    assert.deepEqual(await erase(), [name, 1])
+    const body = { payment_email: 'twice.again@example.com' }
+    const edited = await service().send('PATCH', `/affiliates/${twice.id}`, { body })
+    assert.equal(edited.status, 200, JSON.stringify(edited.body))
+    assert.deepEqual(await erase(), [name, 2])
+    assert.deepEqual(await erase(), [name, 2])
+    assert.equal((await service().get(`/affiliates/${twice.id}`)).body.payment_email, '')
+  })
+
   test('410 - a retry of what was about somebody who is erased: nothing of them is answered, or made again', async () => {
     const NDJSON = 'application/x-ndjson'
     const named = (key: string) => ({ headers: { 'idempotency-key': key } })

@@ -11,7 +11,14 @@ import {
   refuseLastAdministrator,
   recordOf as userRecordOf,
 } from '../../accounts/users/rules.ts'
-import { findUser, findUserRow, loginExists, type User, updateUser } from '../../accounts/users/store.ts'
+import {
+  findUser,
+  findUserRow,
+  holdUser,
+  loginExists,
+  type User,
+  updateUser,
+} from '../../accounts/users/store.ts'
 import { usersTable } from '../../accounts/users/table.ts'
 import { Failure, invalidArguments } from '../../base/errors.ts'
 import { jsonLine } from '../../base/json.ts'
@@ -26,6 +33,7 @@ import { customer } from '../../programme/customers/customer.ts'
 import { customers } from '../../programme/customers/store.ts'
 import { noteErased } from '../../programme/runs/erased-store.ts'
 import type { Feature } from '../../records/feature.ts'
+import { isAlready } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import type { Schema, Table } from '../../storage/table.ts'
 import { recordOf as entryRecordOf } from '../audit/rules.ts'
@@ -92,7 +100,8 @@ const spanOf = ({ created_at, expires_at }: Span) => ({
 
 /**
  * Replaces personal data, here and in the audit log, ends the account's sessions and revokes its
- * keys. Affiliate and payouts stay: they are about money.
+ * keys. Affiliate and payouts stay: they are about money. Of an erased account it erases what was entered since; where
+ * that is nothing, there is no event.
  * @throws Failure no_user, last_administrator
  */
 export async function erasePerson(
@@ -100,27 +109,13 @@ export async function erasePerson(
   userId: number,
 ): Promise<{ readonly user: User; readonly revokedKeys: number }> {
   return write(context, async tx => {
-    const user = await findUser(tx, userId)
+    const user = await holdUser(tx, userId)
     if (!user) throw new Failure('no_user')
     await refuseLastAdministrator(tx, user)
-    const login = await freeName(tx, userId)
-    const email = erasedAddress(login)
-    await updateUser(tx, userId, {
-      login,
-      login_key: foldCase(login),
-      email,
-      email_key: foldCase(email),
-      first_name: '',
-      last_name: '',
-      display_name: login,
-      display_name_key: foldAccents(login),
-      role: '',
-      password_hash: '',
-      updated_at: now(),
-    })
+    const isEmptied = await emptyAccount(tx, user)
     const { schema } = context.database
     const person = await store.personOf(tx, schema, usersTable, userId)
-    await eraseAll(
+    const isAnyErased = await eraseAll(
       tx,
       schema.filter(table => table !== usersTable),
       person,
@@ -133,9 +128,30 @@ export async function erasePerson(
     await forgetBrowsers(tx, user)
     await eraseAnswersAbout(tx, schema, person)
     const revokedKeys = await revokeKeysOf(tx, userId)
-    tx.log('user.erase', userId)
+    if (isEmptied || isAnyErased || revokedKeys > 0) tx.log('user.erase', userId)
     return { user: (await findUser(tx, userId))!, revokedKeys }
   })
+}
+
+/** @returns whether anything was left to empty in the account itself */
+async function emptyAccount(tx: Tx, user: User): Promise<boolean> {
+  const login = await freeName(tx, user)
+  const email = erasedAddress(login)
+  const emptied = {
+    login,
+    login_key: foldCase(login),
+    email,
+    email_key: foldCase(email),
+    first_name: '',
+    last_name: '',
+    display_name: login,
+    display_name_key: foldAccents(login),
+    role: '' as const,
+    password_hash: '',
+  }
+  if (isAlready(user, emptied)) return false
+  await updateUser(tx, user.id, { ...emptied, updated_at: now() })
+  return true
 }
 
 /**
@@ -194,17 +210,23 @@ export async function* exportCustomer(
   yield* jsonLine(recordsAbout(database.reader, features, person, await settings.current()))
 }
 
-/** Empties personal columns in every table, and personal values in the log of the rows that stand for the person. */
-async function eraseAll(tx: Tx, schema: Schema, person: store.Person): Promise<void> {
+/**
+ * Empties personal columns in every table, and personal values in the log of the rows that stand for the person.
+ * @returns whether there was anything to empty
+ */
+async function eraseAll(tx: Tx, schema: Schema, person: store.Person): Promise<boolean> {
+  let isAnyErased = false
   for (const table of schema) {
-    await store.eraseAbout(tx, table, person, now())
+    if (await store.eraseAbout(tx, table, person, now())) isAnyErased = true
     const ids = person.get(table.name)
-    if (table.logged && ids) await eraseEntriesOf(tx, table.logged.kind, ids)
+    if (table.logged && ids && (await eraseEntriesOf(tx, table.logged.kind, ids))) isAnyErased = true
   }
+  return isAnyErased
 }
 
-/** A name for an erased account; the plain one may be taken. */
-async function freeName(db: Db, userId: number): Promise<string> {
-  for (let name = `erased-${userId}`; ; name += '-x')
-    if (!(await loginExists(db, foldCase(name)))) return name
+/** A name for an erased account; the plain one may be taken. One that is erased already keeps its name. */
+async function freeName(db: Db, { id, login }: User): Promise<string> {
+  const plain = `erased-${id}`
+  if (new RegExp(`^${plain}(-x)*$`).test(login)) return login
+  for (let name = plain; ; name += '-x') if (!(await loginExists(db, foldCase(name)))) return name
 }

@@ -85,16 +85,21 @@ export async function* pagesAbout<R extends { readonly id: number }>(
   }
 }
 
-/** Empties personal columns in the rows about a person. */
-export async function eraseAbout(tx: Tx, table: Table, person: Person, time: number): Promise<void> {
+/** Empties personal columns in the rows about a person. @returns whether there was anything to empty */
+export async function eraseAbout(tx: Tx, table: Table, person: Person, time: number): Promise<boolean> {
   const about = aboutPerson(table, person)
   const names = [...columnsOf(table)].filter(([, { personal }]) => personal === 'erase')
-  if (!about || names.length === 0) return
+  if (!about || names.length === 0) return false
   const erasures = names.map(([name, column]) => sql`${sql.ref(name)} = ${column.nullable ? null : ''}`)
   const touch = 'updated_at' in table.columns ? [sql`updated_at = ${time}`] : []
   const isFilled = names.map(([name, column]) =>
     column.nullable ? sql`${sql.ref(name)} IS NOT NULL` : sql`${sql.ref(name)} <> ''`,
   )
-  await sql`UPDATE ${sql.table(table.name)} SET ${sql.join([...erasures, ...touch])}
-    WHERE ${about} AND (${sql.join(isFilled, sql` OR `)})`.execute(tx)
+  const filled = sql`${about} AND (${sql.join(isFilled, sql` OR `)})`
+  const { rows } = await sql`SELECT 1 FROM ${sql.table(table.name)} WHERE ${filled} LIMIT 1`.execute(tx)
+  if (rows.length === 0) return false
+  await sql`UPDATE ${sql.table(table.name)} SET ${sql.join([...erasures, ...touch])} WHERE ${filled}`.execute(
+    tx,
+  )
+  return true
 }
