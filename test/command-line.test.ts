@@ -11,9 +11,11 @@ import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { TObject } from 'typebox'
 import { permissions } from '../src/app.ts'
 import { freePort } from '../src/process/cluster.ts'
 import { listenProblem } from '../src/process/listen.ts'
+import { settingsChanges } from '../src/settings/schema.ts'
 import { affiliated, runCommand, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
 import { until } from './load.ts'
 
@@ -115,6 +117,16 @@ describe('the command line', () => {
     }
     for (const name of ['own', 'own/cli.db', 'restored.db']) {
       assert.equal(statSync(at(name)).mode & 0o077, 0, name)
+    }
+  })
+
+  test('settings set --help says what each setting does', async () => {
+    const { stdout } = await runCommand(['settings', 'set', '--help'])
+    const help = stdout.replace(/\s+/g, ' ')
+    const { properties }: TObject = settingsChanges
+    for (const [name, schema] of Object.entries(properties)) {
+      const { description }: { description?: string } = schema
+      assert.ok(description && help.includes(`${name} ${description}`), name)
     }
   })
 

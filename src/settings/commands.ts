@@ -1,5 +1,5 @@
-import type { Command } from 'commander'
-import { Type } from 'typebox'
+import type { Command, Help } from 'commander'
+import { type TObject, Type } from 'typebox'
 import { commandLine } from '../base/actor.ts'
 import type { Settings } from '../base/settings.ts'
 import {
@@ -14,8 +14,9 @@ import {
 import { changeSettings, loadSettings, onBehalfOf, settingsRecord } from './rules.ts'
 import { settingsChanges } from './schema.ts'
 
-const names = Object.keys(settingsChanges.properties)
-const lists = Object.entries(settingsChanges.properties)
+const { properties }: TObject = settingsChanges
+const names = Object.keys(properties)
+const lists = Object.entries(properties)
   .filter(([, schema]) => Type.IsArray(schema))
   .map(([name]) => name)
 
@@ -27,7 +28,21 @@ export function addSettingsCommands(program: Command): void {
   addCommand(settings, 'set', `change a setting; ${lists.join(' and ')} take a list with commas`)
     .addArgument(nameArgument(settings, true))
     .argument('<value>', 'its new value')
+    .addHelpText('after', ({ command }) => meanings(command.createHelp()))
     .action(set)
+}
+
+/** Every setting with what it does, as help shows options. */
+function meanings(help: Help): string {
+  const width = Math.max(...names.map(name => name.length))
+  const items = Object.entries(properties).map(([name, { description = '' }]: [string, Described]) =>
+    help.formatItem(name, width, description, help),
+  )
+  return ['', 'Settings:', ...items].join('\n')
+}
+
+interface Described {
+  readonly description?: string
 }
 
 function nameArgument(command: Command, required: boolean) {

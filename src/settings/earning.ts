@@ -5,7 +5,7 @@ import type { EarningSettings, Settings } from '../base/settings.ts'
 
 export const earningFields = {
   unique_references: flag(
-    'Whether two referrals of an affiliate cannot have the same context, reference and type. Off for shops whose references are not unique.',
+    'Whether two referrals of an affiliate cannot have the same context, reference and type, where neither context nor reference is empty. Off for shops whose references are not unique.',
   ),
   unknown_referrals: choice(
     ['keep', 'refuse'],

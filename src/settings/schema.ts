@@ -8,11 +8,21 @@ const rateTypeName = line(100)
 
 /** Changeable settings; all are optional, and omitted ones stay. */
 export const settingsChanges = Type.Object({
-  default_rate: Type.Optional(rate('The rate of affiliates that have none of their own.')),
-  default_rate_type: Type.Optional(
-    line(100, 'The rate type of affiliates that have none of their own: one of rate_types.'),
+  default_rate: Type.Optional(
+    rate('The rate of affiliates without one of their own, where no rule applies. It cannot be empty.'),
   ),
-  rate_types: Type.Optional(listOf(rateTypeName, 'The rate types that an affiliate can have.')),
+  default_rate_type: Type.Optional(
+    line(
+      100,
+      'The rate type of affiliates without one of their own: percentage of the amount, flat for each sale, or another one of rate_types, the commission rule of that name.',
+    ),
+  ),
+  rate_types: Type.Optional(
+    listOf(
+      rateTypeName,
+      'The rate types that an affiliate can have: percentage, flat, and names of commission rules. Those in use stay.',
+    ),
+  ),
   currency: Type.Optional(
     line(
       3,

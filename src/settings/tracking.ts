@@ -7,14 +7,14 @@ import type { Settings, TrackingSettings } from '../base/settings.ts'
 const MOST_HOSTS = 100
 
 const HOSTS =
-  'Hosts that links may lead to, beside that of the programme page: shop.example, shop.example:8443, or *.shop.example for all below it.'
+  'Hosts that links may lead to, and whose pages the script works on, beside that of the programme page: shop.example, shop.example:8443, or *.shop.example for all below it.'
 
 const days = (maximum: number, description: string) => Type.Integer({ minimum: 1, maximum, description })
 
 const schemas = {
   programme_page: line(
     2048,
-    'The page of the shop that links lead to when they name no other; empty when there is none.',
+    'The page of the shop that links lead to when they name no other, and unknown codes; empty when there is none.',
   ),
   allowed_hosts: listOf(line(253), HOSTS),
   attribution: choice(['last', 'first'], 'Which click of a customer a sale is credited to.'),

@@ -13,11 +13,11 @@ interface New {
   readonly settings: Settings
 }
 
-/** It follows from the program alone, so one is made for as many checks as the process does. */
+/** They follow from the program alone, so one database is made for as many checks as the process does. */
 const made = new WeakMap<Schema, Promise<New>>()
 
 export async function asNew({ engine, schema }: Database): Promise<New> {
-  const making = made.get(schema) ?? make(schema)
+  const making = made.get(schema) ?? ofNewDatabase(schema)
   made.set(schema, making)
   try {
     const { objects, settings } = await making
@@ -29,7 +29,7 @@ export async function asNew({ engine, schema }: Database): Promise<New> {
 }
 
 /** Built on the embedded engine, which needs no server and no permissions. */
-async function make(schema: Schema): Promise<New> {
+export async function ofNewDatabase(schema: Schema): Promise<New> {
   const folder = await mkdtemp(join(tmpdir(), 'affiliated-check-'))
   try {
     const newDatabase = await openWithoutKey(`sqlite:${join(folder, 'new.db')}`, schema)
