@@ -92,10 +92,10 @@ function describeArgument(schema: JsonSchema, required: boolean, settings: Descr
 
 const ANYTHING = ['string', 'number', 'boolean', 'array', 'object', 'null']
 
-function typeOf({ type, anyOf, const: constant }: JsonSchema): unknown {
+function typeOf({ type, anyOf, items, const: constant }: JsonSchema): unknown {
   if (anyOf) return anyOf.map(typeOf)
-  // A list may also be sent as comma-separated text.
-  if (type === 'array') return ['array', 'string']
+  // A list of values may also be sent as comma-separated text.
+  if (type === 'array' && items?.type !== 'object') return ['array', 'string']
   return type ?? (constant === undefined ? ANYTHING : typeof constant)
 }
 
@@ -266,9 +266,18 @@ function parameter(name: string, schema: JsonSchema, ofItem: boolean): Json {
   }
 }
 
-function requestBody(endpoint: Endpoint, properties: Json): Json {
+/** In a query, the style of the parameter says how a list is written as text. */
+const inBody = (property: JsonSchema): JsonSchema | Json =>
+  property.type === 'array' ? { ...property, type: typeOf(property) } : property
+
+function requestBody(endpoint: Endpoint, properties: Record<string, JsonSchema>): Json {
   const required = Object.keys(properties).filter(name => isRequired(endpoint, name))
-  const schema = { type: 'object', properties, ...(required.length > 0 && { required }) }
+  const sent = Object.entries(properties).map(([name, property]) => [name, inBody(property)] as const)
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(sent),
+    ...(required.length > 0 && { required }),
+  }
   return {
     required: required.length > 0,
     content: {

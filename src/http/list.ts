@@ -3,7 +3,7 @@
  * page is read and sent page by page, each starting after the last row of the one before, so that a long list needs
  * no more memory than a short one, and a client that stops reading holds no database resources.
  */
-import { type Static, type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { Failure, invalidArguments } from '../base/errors.ts'
 import { choice, flag, line, listOf } from '../base/schemas.ts'
 import { parseSearch } from '../base/text.ts'
@@ -62,15 +62,24 @@ export function listArguments<F extends TProperties>(
   })
 }
 
+/** Clients write it in either case; it is read as lower case. */
+export const direction = choice(['asc', 'desc', 'ASC', 'DESC'], 'Ascending or descending, in any case.')
+
+/** The answer of a list, whose records have the chosen fields. */
+export const listAnswer = (record: TObject) => ({
+  status: 200 as const,
+  schema: Type.Array(
+    Type.Union([Type.Partial(record), Type.Integer({ description: 'The identifier, with fields=ids.' })]),
+  ),
+})
+
 /** The arguments that order a list. */
 export function ordering(orders: readonly string[]) {
   return {
     orderby: Type.Optional(
       withDefault(choice(orders, 'What to order by. Ties are in order of identifier.'), orders[0]),
     ),
-    order: Type.Optional(
-      withDefault(choice(['asc', 'desc'], 'Ascending or descending, in any case.'), 'asc'),
-    ),
+    order: Type.Optional(withDefault(direction, 'asc')),
   }
 }
 

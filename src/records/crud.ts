@@ -12,7 +12,7 @@ import {
   type Lines,
   type Resource,
 } from '../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments } from '../http/list.ts'
+import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../http/list.ts'
 import type { Fields } from './field.ts'
 import { type Kind, pathOf, type ReadRowOf, type RowOf } from './kind.ts'
 import type { Reading, Writing } from './rules.ts'
@@ -156,7 +156,7 @@ function list({ kind, rules, path }: Parts): Endpoint {
     summary: `List ${kind.title.toLowerCase()}`,
     quick: true,
     arguments: listArguments(listing.fields, Object.keys(rules.orders), kind.filters),
-    answer: { status: 200, schema: Type.Array(kind.record) },
+    answer: listAnswer(kind.record),
     check: async (call, args) => kind.filterProblems(args, await call.settings.current()),
     handle: (call, args) => answerList(call, args as ListArguments, listing),
   })

@@ -72,6 +72,15 @@ describeService('discovery', service => {
         for (const method of methods) assert.ok(body.paths[path][method.toLowerCase()], `${method} ${path}`)
       }
     }
+    const ofPayouts = body.paths['/payouts']
+    const { referrals } = ofPayouts.post.requestBody.content['application/json'].schema.properties
+    const described = (await options('/payouts')).body.endpoints[1].args.referrals
+    assert.deepEqual([referrals.type, described.type], Array(2).fill(['array', 'string']))
+    const { order } = Object.fromEntries(ofPayouts.get.parameters.map((it: any) => [it.name, it.schema]))
+    assert.deepEqual(order.enum, ['asc', 'desc', 'ASC', 'DESC'])
+    // With the fields that were chosen, or as bare identifiers.
+    const [record, id] = ofPayouts.get.responses[200].content['application/json'].schema.items.anyOf
+    assert.deepEqual([record.required, id.type], [undefined, 'integer'])
     const operations = Object.values(body.paths).flatMap((path: any) => Object.values(path)) as any[]
     assert.equal(new Set(operations.map(operation => operation.operationId)).size, operations.length)
   })

@@ -1,6 +1,13 @@
 import { Type } from 'typebox'
 import { endpoint, type Resource } from '../../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments, writerOf } from '../../http/list.ts'
+import {
+  answerList,
+  type ListArguments,
+  type Listing,
+  listAnswer,
+  listArguments,
+  writerOf,
+} from '../../http/list.ts'
 import { renderer } from '../../http/render.ts'
 import * as rules from './rules.ts'
 import {
@@ -44,7 +51,7 @@ export const keys = (allPermissions: readonly string[], ring: rules.KeyRing): Re
       permission: 'keys.read',
       summary: 'List API keys',
       arguments: listArguments(fields, Object.keys(orders), filterArguments),
-      answer: { status: 200, schema: Type.Array(keyRecord) },
+      answer: listAnswer(keyRecord),
       handle: (call, args) => answerList(call, args, listing),
     }),
     endpoint({

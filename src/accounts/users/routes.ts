@@ -1,6 +1,13 @@
 import { Type } from 'typebox'
 import { type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments, writerOf } from '../../http/list.ts'
+import {
+  answerList,
+  type ListArguments,
+  type Listing,
+  listAnswer,
+  listArguments,
+  writerOf,
+} from '../../http/list.ts'
 import { renderer } from '../../http/render.ts'
 import type { KeyRing } from '../keys/rules.ts'
 import * as rules from './rules.ts'
@@ -60,7 +67,7 @@ export const users = (ring: KeyRing, more: readonly Endpoint[]): Resource => ({
       permission: 'users.read',
       summary: 'List accounts',
       arguments: listArguments(fields, Object.keys(orders), filterArguments),
-      answer: { status: 200, schema: Type.Array(userRecord) },
+      answer: listAnswer(userRecord),
       handle: (call, args) => answerList(call, args, listing),
     }),
     endpoint({

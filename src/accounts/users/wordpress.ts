@@ -7,6 +7,7 @@ import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import { choice, email, identifier, line } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
 import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
+import { direction } from '../../http/list.ts'
 import { renderer } from '../../http/render.ts'
 import * as rules from './rules.ts'
 import { filterArguments, MAX_LOGIN_LENGTH } from './schema.ts'
@@ -89,7 +90,7 @@ export const wordPressUsers: Resource = {
           }),
         ),
         orderby: Type.Optional(choice(['name', 'id', 'email', 'registered_date'])),
-        order: Type.Optional(choice(['asc', 'desc'])),
+        order: Type.Optional(direction),
         context,
       }),
       answer: { status: 200, schema: Type.Array(record) },

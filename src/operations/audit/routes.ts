@@ -1,7 +1,13 @@
-import { Type } from 'typebox'
 import { type EntryRow, orders } from '../../events/store.ts'
 import { endpoint, type Resource } from '../../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments, writerOf } from '../../http/list.ts'
+import {
+  answerList,
+  type ListArguments,
+  type Listing,
+  listAnswer,
+  listArguments,
+  writerOf,
+} from '../../http/list.ts'
 import { renderer } from '../../http/render.ts'
 import type { Schema } from '../../storage/table.ts'
 import * as rules from './rules.ts'
@@ -32,7 +38,7 @@ export function audit(schema: Schema): Resource {
         permission: 'audit.read',
         summary: 'List the entries of the audit log',
         arguments: listArguments(fields, Object.keys(orders), filters),
-        answer: { status: 200, schema: Type.Array(record) },
+        answer: listAnswer(record),
         failures: ['forbidden'],
         handle: (call, args) => answerList(call, args, listing),
       }),

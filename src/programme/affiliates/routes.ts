@@ -1,7 +1,14 @@
 import { Type } from 'typebox'
 import type { Context, RequestContext } from '../../events/write.ts'
 import { type Call, CREATE, EDIT, endpoint, type Resource } from '../../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments, narrowing } from '../../http/list.ts'
+import {
+  answerList,
+  type ListArguments,
+  type Listing,
+  listAnswer,
+  listArguments,
+  narrowing,
+} from '../../http/list.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
 import { answerCreated, body, deletionOf, linesOfKind } from '../../records/crud.ts'
 import { deletedButOwed, ledgerEndpoints, statement } from '../ledger/routes.ts'
@@ -68,7 +75,7 @@ export const affiliates: Resource = {
         ...extrasArguments,
         ...affiliate.filters,
       }),
-      answer: { status: 200, schema: Type.Array(recordWithExtras) },
+      answer: listAnswer(recordWithExtras),
       handle: (call, args) => answerList(call, args, listing),
     }),
     endpoint({

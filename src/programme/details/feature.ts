@@ -1,6 +1,5 @@
-import { Type } from 'typebox'
 import { endpoint, type Resource } from '../../http/endpoint.ts'
-import { answerList, listArguments } from '../../http/list.ts'
+import { answerList, listAnswer, listArguments } from '../../http/list.ts'
 import { answerCreated, body, deletionOf, listingOf } from '../../records/crud.ts'
 import { feature } from '../../records/feature.ts'
 import { checks } from './check.ts'
@@ -24,7 +23,7 @@ const resource: Resource = {
       permission: 'payment_details.read',
       summary: 'List payment details, and those before them',
       arguments: listArguments(listing.fields, Object.keys(listing.orders), paymentDetail.filters),
-      answer: { status: 200, schema: Type.Array(paymentDetail.record) },
+      answer: listAnswer(paymentDetail.record),
       check: async (call, args) => paymentDetail.filterProblems(args, await call.settings.current()),
       handle: (call, args) => answerList(call, args, listing),
     }),

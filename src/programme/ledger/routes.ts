@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { CSV_TYPE } from '../../base/csv.ts'
 import { line } from '../../base/schemas.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments } from '../../http/list.ts'
+import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../../http/list.ts'
 import { listDeletedButOwed } from './deleted.ts'
 import * as rules from './rules.ts'
 import {
@@ -55,7 +55,7 @@ export const ledgerEndpoints: readonly Endpoint[] = [
     permission: 'affiliates.read',
     summary: "List an affiliate's transfers",
     arguments: Type.Object({ ...ledgerItem.properties, ...list.properties }),
-    answer: { status: 200, schema: Type.Array(transferRecord) },
+    answer: listAnswer(transferRecord),
     failures: ['no_affiliate'],
     handle: (call, args) => answerList(call, args, listing),
   }),

@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { CSV_TYPE } from '../../base/csv.ts'
 import { type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listArguments } from '../../http/list.ts'
+import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../../http/list.ts'
 import { answerCreated, body, listingOf } from '../../records/crud.ts'
 import { formats } from './formats/formats.ts'
 import { type ItemRow, runItem } from './item.ts'
@@ -116,7 +116,7 @@ export const payoutRunResource: Resource = {
       permission: reads,
       summary: 'List payout runs',
       arguments: listed(payoutRun, runListing),
-      answer: { status: 200, schema: Type.Array(payoutRun.record) },
+      answer: listAnswer(payoutRun.record),
       check: async (call, args) => payoutRun.filterProblems(args, await call.settings.current()),
       handle: (call, args) => answerList(call, args, runListing),
     }),
@@ -150,7 +150,7 @@ export const payoutRunResource: Resource = {
       permission: reads,
       summary: 'List whom a payout run pays, and whom it does not and why',
       arguments: Type.Object({ ...listed(runItem, itemListing).properties, ...payoutRun.item.properties }),
-      answer: { status: 200, schema: Type.Array(runItem.record) },
+      answer: listAnswer(runItem.record),
       failures: ['no_payout_run'],
       check: async (call, { payout_run_id: _id, ...args }) =>
         runItem.filterProblems(args, await call.settings.current()),
@@ -235,7 +235,7 @@ export const runItemResource: Resource = {
       permission: 'run_items.read',
       summary: 'List items of payout runs',
       arguments: listed(runItem, itemListing),
-      answer: { status: 200, schema: Type.Array(runItem.record) },
+      answer: listAnswer(runItem.record),
       check: async (call, args) => runItem.filterProblems(args, await call.settings.current()),
       handle: (call, args) => answerList(call, args, itemListing),
     }),
