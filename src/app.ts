@@ -22,7 +22,7 @@ import { Sealer } from './events/seal.ts'
 import { chainTable, countedTable, countsTable, entriesTable, sealsTable } from './events/table.ts'
 import type { Context, RequestContext } from './events/write.ts'
 import { noteAddress } from './http/address.ts'
-import { api } from './http/api.ts'
+import { api, SITE_BASE, site } from './http/api.ts'
 import type { Resource } from './http/endpoint.ts'
 import { removeOldAnswers } from './http/idempotency.ts'
 import { idempotencyTable } from './http/idempotency-table.ts'
@@ -134,6 +134,9 @@ export const permissions: readonly string[] = [
 /** The same handlers answer under each path, so that clients of AffiliateWP only need a new host. */
 export const basePaths = ['/v1', '/wp-json/affwp/v1'] as const
 
+/** Those that WordPress has in the index of a site. */
+const sitePaths = basePaths.filter(base => base.startsWith(SITE_BASE))
+
 /** Endpoints of WordPress itself that client programs of AffiliateWP request with the same key. */
 const WORDPRESS_BASE = '/wp-json/wp/v2'
 
@@ -208,12 +211,10 @@ export async function buildApp(database: Database, options: AppOptions): Promise
     guards: { after: refuseRevoked },
     corsOrigins: new Set(options.corsOrigins),
   }
-  await app.register(api, {
-    ...byKey,
-    prefix: WORDPRESS_BASE,
-    base: WORDPRESS_BASE,
-    resources: [wordPressUsers],
-  })
+  const ofWordPress = { base: WORDPRESS_BASE, resources: [wordPressUsers] }
+  await app.register(api, { ...byKey, prefix: WORDPRESS_BASE, ...ofWordPress })
+  const apis = [...sitePaths.map(base => ({ base, resources })), ofWordPress]
+  await app.register(site, { ...byKey, prefix: SITE_BASE, apis })
   for (const base of basePaths) {
     await app.register(api, { ...byKey, prefix: base, base, resources, version })
     await app.register(signed, { prefix: base, load, ...deliveriesTo(context) })

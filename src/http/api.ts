@@ -8,7 +8,15 @@ import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { Context } from '../events/write.ts'
 import { refuseEnded } from './allowed.ts'
 import { absolute } from './call.ts'
-import { byPath, type Described, describeIndex, describeRoute, openApi } from './discovery.ts'
+import {
+  byPath,
+  type Described,
+  describeIndex,
+  describeRoute,
+  describeSite,
+  openApi,
+  type Served,
+} from './discovery.ts'
 import { type Endpoint, type Resource, segmentOf, takesBody } from './endpoint.ts'
 import { LINES_TYPE } from './parameters.ts'
 import { type Admission, admit } from './stages/admit.ts'
@@ -99,8 +107,8 @@ function addDescription(
   allow: string,
   options: ApiOptions,
 ): void {
-  const describe = (baseUrl: string, settings: Described) =>
-    describeRoute(resource, endpoints, options.base, baseUrl, settings)
+  const describe = (_baseUrl: string, settings: Described, url: string) =>
+    describeRoute(resource, endpoints, options.base, url, settings)
   scope.options(url, described(describe, options, { Allow: allow }))
 }
 
@@ -116,18 +124,44 @@ function addDiscovery(scope: FastifyInstance, routes: Routes, options: ApiOption
   scope.get('/openapi.json', described(document, options))
 }
 
-/** Answers with a description, which is kept until the service's address or the settings change. */
+/** A WordPress site has its index here. */
+export const SITE_BASE = '/wp-json'
+
+interface SiteOptions extends Pick<ApiOptions, 'context' | 'load' | 'corsOrigins'> {
+  readonly apis: readonly Served[]
+}
+
+/** A Fastify plugin, for `SITE_BASE`: the index, for anybody. */
+export async function site(scope: FastifyInstance, options: SiteOptions): Promise<void> {
+  scope.addHook('onRequest', shed(options.load))
+  scope.addHook('onRequest', origin(options.corsOrigins))
+  const routes = new Routes(SITE_BASE)
+  const headers = { Allow: routes.add('', ['GET', 'OPTIONS']) }
+  const index = (siteUrl: string, _settings: Described, url: string) =>
+    describeSite(options.apis, siteUrl, url)
+  scope.get('/', described(index, { ...options, base: '' }))
+  const itself = { namespace: '', methods: ['GET'], endpoints: [{ methods: ['GET'], args: {} }] }
+  scope.options(
+    '/',
+    send(async () => ({ status: 200, headers, body: JSON.stringify(itself) })),
+  )
+  scope.setNotFoundHandler(routes.refuse)
+}
+
+/** Answers with a description, which is kept until the address that is asked for or the settings change. */
 function described(
-  describe: (baseUrl: string, settings: Described) => object,
-  { context, base }: ApiOptions,
+  describe: (baseUrl: string, settings: Described, url: string) => object,
+  { context, base }: Pick<ApiOptions, 'context' | 'base'>,
   headers: Record<string, string> = {},
 ): RouteHandlerMethod {
   let last = { key: '', text: '' }
   return send(async request => {
     const baseUrl = absolute(request, base)
     const settings = await context.settings.current()
-    const key = JSON.stringify([baseUrl, ...settings.rateTypes])
-    if (last.key !== key) last = { key, text: JSON.stringify(describe(baseUrl, settings)) }
+    const [path] = request.url.split('?', 1)
+    const url = absolute(request, path!.replace(/\/$/, ''))
+    const key = JSON.stringify([baseUrl, url, ...settings.rateTypes])
+    if (last.key !== key) last = { key, text: JSON.stringify(describe(baseUrl, settings, url)) }
     return { status: 200, headers, body: last.text }
   })
 }

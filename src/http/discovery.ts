@@ -2,7 +2,7 @@
 import { entryOf, type FailureName } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
 import type { JsonSchema } from './coercion.ts'
-import { type Endpoint, inPath, type Lines, type Resource } from './endpoint.ts'
+import { type Endpoint, inPath, type Lines, type Resource, segmentOf } from './endpoint.ts'
 import { MOST_LINES } from './lines.ts'
 import { LINES_TYPE } from './parameters.ts'
 
@@ -21,12 +21,14 @@ export function byPath(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> 
   return Map.groupBy(endpoints, endpoint => endpoint.path)
 }
 
-/** The answer to OPTIONS on one route. */
+const linkTo = (href: string) => ({ self: [{ href }] })
+
+/** The answer to OPTIONS on one route. @param url that was asked for */
 export function describeRoute(
   resource: Resource,
   endpoints: readonly Endpoint[],
   base: string,
-  baseUrl: string,
+  url: string,
   settings: Described,
 ): Json {
   return {
@@ -36,7 +38,7 @@ export function describeRoute(
       title: resource.name,
       ...resource.record,
     },
-    _links: { self: [{ href: `${baseUrl}${endpoints[0]!.path}` }] },
+    _links: linkTo(url),
   }
 }
 
@@ -52,14 +54,53 @@ export function describeIndex(
     for (const [path, endpoints] of byPath(resource.endpoints)) {
       routes[`${base}${path}`] = {
         ...describeEndpoints(endpoints, base, settings),
-        _links: { self: [{ href: `${baseUrl}${path}` }] },
+        ...linkUnlessTemplate(`${baseUrl}${path}`),
       }
     }
   }
   return {
     namespace: namespaceOf(base),
     routes,
-    _links: { self: [{ href: baseUrl }], 'service-desc': [{ href: `${baseUrl}/openapi.json` }] },
+    _links: { ...linkTo(baseUrl), 'service-desc': [{ href: `${baseUrl}/openapi.json` }] },
+  }
+}
+
+/** A template is no address that can be asked for. */
+const linkUnlessTemplate = (href: string) => (href.includes('{') ? {} : { _links: linkTo(href) })
+
+/** Resources under a base path. */
+export interface Served {
+  readonly base: string
+  readonly resources: readonly Resource[]
+}
+
+/**
+ * The index of a WordPress site, by which its clients find out what there is: as WordPress names and writes routes. It is
+ * for anybody, so what an endpoint takes is left to OPTIONS, which asks for a key.
+ */
+export function describeSite(apis: readonly Served[], siteUrl: string, home: string): Json {
+  const routes = apis.flatMap(({ base, resources }) => {
+    const namespace = namespaceOf(base)
+    return [...byPath(resources.flatMap(({ endpoints }) => endpoints))].map(([path, endpoints]) => [
+      `/${namespace}${path.replace(/\{(\w+)\}/g, (_, name) => `(?P<${name}>${segmentOf(endpoints, name)})`)}`,
+      {
+        namespace,
+        methods: endpoints.flatMap(({ methods }) => methods),
+        endpoints: endpoints.map(({ methods, summary }) => ({ methods, summary })),
+        ...linkUnlessTemplate(`${siteUrl}${base}${path}`),
+      },
+    ])
+  })
+  return {
+    name: 'affiliated',
+    description: 'Affiliates and their payouts.',
+    url: siteUrl,
+    home: siteUrl,
+    gmt_offset: 0,
+    timezone_string: 'UTC',
+    namespaces: apis.map(({ base }) => namespaceOf(base)),
+    routes: Object.fromEntries(routes),
+    _links: linkTo(home),
   }
 }
 

@@ -226,6 +226,13 @@ describeService(
       assert.match(named.headers.get('access-control-allow-methods')!, /POST/)
     })
 
+    test('200 - the index of the site may be read without a key', async () => {
+      const site = { key: null, headers: from('https://any.example') }
+      assert.equal((await service().send('OPTIONS', '/../wp-json', site)).status, 204)
+      const { status, headers } = await service().get('/../wp-json', site)
+      assert.deepEqual([status, headers.get('access-control-allow-origin')], [200, '*'])
+    })
+
     test('200, 201 - answers to reads may be read, answers to writes may not', async () => {
       const headers = { origin: 'https://any.example' }
       const read = await service().get('/affiliates', { headers })

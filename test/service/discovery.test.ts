@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { resources } from '../../src/app.ts'
 import { changeSettings } from '../../src/settings/rules.ts'
-import { describeService, operatorOf } from '../harness.ts'
+import { assertFailure, describeService, operatorOf } from '../harness.ts'
 
 describeService('discovery', service => {
   const options = (path: string) => service().send('OPTIONS', path)
@@ -38,6 +38,8 @@ describeService('discovery', service => {
     const edit = body.endpoints.find((endpoint: any) => endpoint.methods.includes('PATCH'))
     assert.equal(edit.args.affiliate_id.required, true)
     assert.equal(edit.args.amount.type, 'number')
+    assert.equal(body._links.self[0].href, `${service().url}/v1/payouts/4711`)
+    assert.equal((await options('/payouts/2/')).body._links.self[0].href, `${service().url}/v1/payouts/2`)
   })
 
   test('200 - OPTIONS shows the rate types of the settings', async () => {
@@ -59,7 +61,29 @@ describeService('discovery', service => {
       const paths = resources.flatMap(({ endpoints }) => endpoints.map(({ path }) => base + path))
       assert.deepEqual(Object.keys(body.routes), [...new Set(paths)])
       assert.ok(body.routes[`${base}/payouts/{payout_id}`])
+      assert.equal(body.routes[`${base}/payouts/{payout_id}`]._links, undefined)
+      assert.equal(body.routes[`${base}/payouts`]._links.self[0].href, `${service().url}${base}/payouts`)
     }
+  })
+
+  test('200 - /wp-json is the index of a WordPress site, for anybody', async () => {
+    const ask = (method: string, path: string, headers = {}) =>
+      service().send(method, `/..${path}`, { key: null, headers })
+    const { status, body } = await ask('GET', '/wp-json')
+    assert.equal(status, 200)
+    assert.deepEqual(body.namespaces, ['affwp/v1', 'wp/v2'])
+    assert.deepEqual([body.home, body.url], Array(2).fill(service().url))
+    assert.deepEqual(body.routes['/affwp/v1/payouts'].methods, ['GET', 'POST', 'PUT', 'PATCH'])
+    assert.ok(body.routes['/affwp/v1/payouts/(?P<payout_id>\\d+)'])
+    const { self } = body.routes['/wp/v2/users']._links
+    assert.deepEqual(self, [{ href: `${service().url}/wp-json/wp/v2/users` }])
+    assert.deepEqual((await ask('GET', '/wp-json/?context=view')).body, body)
+    assert.equal((await ask('HEAD', '/wp-json/')).status, 200)
+    const options = await ask('OPTIONS', '/wp-json')
+    assert.deepEqual([options.status, options.headers.get('allow')], [200, 'HEAD, GET, OPTIONS'])
+    assert.deepEqual(options.body.methods, ['GET'])
+    assertFailure(await ask('POST', '/wp-json'), 405, 'rest_no_route')
+    assertFailure(await ask('GET', '/wp-json/nothing'), 404, 'rest_no_route')
   })
 
   test('200 - OpenAPI 3.1 that a validator takes, with every endpoint', async () => {
