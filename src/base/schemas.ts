@@ -28,6 +28,10 @@ export const MIB = 1_048_576
 export const line = (maxLength: number, description?: string) =>
   Type.String({ maxLength, format: 'line', ...(description && { description }) })
 
+/** A line that is taken from a body only: proxies write addresses, and the query with them, into their logs. */
+export const secret = (maxLength: number, description: string) =>
+  Type.String({ ...line(maxLength, description), 'x-body-only': true })
+
 /** Text of several lines: tabs and line breaks are allowed. */
 export const paragraphs = (maxLength: number, description: string) =>
   Type.String({ maxLength, format: 'paragraphs', description })

@@ -14,6 +14,7 @@ import type { Parameters } from './parameters.ts'
 // document.
 const ajv = new Ajv({ allErrors: true, strictTypes: false, meta: false, validateSchema: false })
 ajv.addKeyword('x-configured')
+ajv.addKeyword('x-body-only')
 for (const [name, { type, test }] of Object.entries(formats)) {
   ajv.addFormat(name, type === 'number' ? { type, validate: test } : { type: 'string', validate: test })
 }
@@ -33,11 +34,14 @@ export class ArgumentReader<T extends TObject = TObject> {
   readonly #schema: JsonSchema
   #compiled: ValidateFunction | undefined
   readonly #takesFilter: boolean
+  readonly #bodyOnly: string[] = []
 
   constructor(schema: T) {
     this.#schema = schema
-    for (const [name, property] of Object.entries(schema.properties)) {
+    const properties: [string, JsonSchema][] = Object.entries(schema.properties)
+    for (const [name, property] of properties) {
       this.#coercers.set(name, coercer(property))
+      if (property['x-body-only']) this.#bodyOnly.push(name)
     }
     this.#takesFilter = this.#coercers.has('filter')
   }
@@ -49,6 +53,7 @@ export class ArgumentReader<T extends TObject = TObject> {
   read(path: Parameters, body: Parameters, query: Parameters, isTyped = true): Read {
     const result: Read = { args: {}, problems: {}, missing: [], ignored: [] }
     this.#takeAll(query, result, isLeftBlank)
+    for (const name of this.#bodyOnly) if (Object.hasOwn(query, name)) refuseInQuery(name, result)
     this.#takeAll(body, result, isTyped ? isNull : isLeftBlank)
     this.#take(path, result, isNull)
     // Compiled on first use: most endpoints are not used in the first second, and together they would double the
@@ -96,11 +101,17 @@ export class ArgumentReader<T extends TObject = TObject> {
         if (!Object.hasOwn(args, name)) continue
         problems[name] = reasonOf(this.#schema.properties![name]!, args[name], within)
         delete args[name]
-      } else if (error.keyword === 'required') {
+      } else if (error.keyword === 'required' && !Object.hasOwn(problems, error.params.missingProperty)) {
         missing.push(error.params.missingProperty)
       }
     }
   }
+}
+
+/** Although the body may have it too: whoever sends it so has to learn of it. */
+function refuseInQuery(name: string, { args, problems }: Read): void {
+  problems[name] = 'must stand in the body of the request: addresses are written into logs.'
+  delete args[name]
 }
 
 /**

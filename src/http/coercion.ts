@@ -16,6 +16,8 @@ export interface JsonSchema {
   minLength?: number
   maxLength?: number
   maxItems?: number
+  /** Refused in a query. */
+  'x-body-only'?: boolean
 }
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i

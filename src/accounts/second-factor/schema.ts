@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { line } from '../../base/schemas.ts'
+import { secret } from '../../base/schemas.ts'
 
 export const passwordArguments = Type.Object({
-  current_password: line(1000, 'The password that the account has now.'),
+  current_password: secret(1000, 'The password that the account has now.'),
 })
 export type PasswordArguments = Static<typeof passwordArguments>
 
-export const codeArguments = Type.Object({ code: line(40, 'The code that the app shows at this moment.') })
+export const codeArguments = Type.Object({ code: secret(40, 'The code that the app shows at this moment.') })
 export type CodeArguments = Static<typeof codeArguments>
 
 export const factorRecord = Type.Object({

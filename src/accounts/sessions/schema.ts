@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { identifier, line } from '../../base/schemas.ts'
+import { identifier, line, secret } from '../../base/schemas.ts'
 import { settingsRecord } from '../../settings/schema.ts'
 
-const password = (description: string) => line(1000, description)
+const password = (description: string) => secret(1000, description)
 
 export const loginArguments = Type.Object({
   login: line(254, 'Login name or e-mail address, in any case of letters.'),
   password: password('Password.'),
   code: Type.Optional(
-    line(40, 'The code of the second factor, or a recovery code, where the account has one.'),
+    secret(40, 'The code of the second factor, or a recovery code, where the account has one.'),
   ),
 })
 

@@ -459,6 +459,27 @@ describeService('sessions: their end', service => {
     assert.equal((await undisturbed.post('/password', changed)).status, 200)
   })
 
+  test('400 - what is secret in a query, which proxies write into their logs', async () => {
+    const visitor = service().visitor()
+    const query = new URLSearchParams({ login: 'admin', password: ADMIN_PASSWORD, code: '000000' })
+    for (const body of [undefined, { password: ADMIN_PASSWORD, code: '000000' }]) {
+      const refused = await visitor.send('POST', `/session?${query}`, { body })
+      assertFailure(refused, 400, 'rest_invalid_param')
+      assert.deepEqual(Object.keys(refused.body.data.params), ['password', 'code'])
+      assert.match(refused.body.message, /password: must stand in the body/)
+    }
+    const body = { password: ADMIN_PASSWORD }
+    assert.equal((await visitor.send('POST', '/session?login=admin', { body })).status, 201)
+    const admin = await service().admin()
+    const created = await admin.send('POST', '/users?password=long+enough', {
+      body: { login: 'queried', email: 'queried@example.com' },
+    })
+    assertFailure(created, 400, 'rest_invalid_param')
+    const source = 'name=shop&type=stripe&context=shop&secret=whsec_0123456789'
+    const asked = await service().send('POST', `/sources?${source}`)
+    assert.deepEqual([asked.status, Object.keys(asked.body.data.params)], [400, ['secret']])
+  })
+
   test('401 - twelve hours after the last use, of which one is noted each minute', async () => {
     const admin = await service().admin()
     const twelve = 12 * 3600

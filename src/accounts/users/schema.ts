@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { choice, email, identifier, identifiers, line, listOf } from '../../base/schemas.ts'
+import { choice, email, identifier, identifiers, line, listOf, secret } from '../../base/schemas.ts'
 import { roles } from './roles.ts'
 
 export const MAX_LOGIN_LENGTH = 60
@@ -8,7 +8,7 @@ const ROLE =
 
 const name = (description: string) => Type.Optional(line(250, description))
 const role = Type.Optional(choice([...roles, ''], ROLE))
-const password = (description: string) => Type.Optional(line(1000, description))
+const password = (description: string) => Type.Optional(secret(1000, description))
 
 export const userArguments = Type.Object({
   login: line(MAX_LOGIN_LENGTH, 'Login name: letters, digits, space and _.-@'),

@@ -44,6 +44,15 @@ describeService('/wp-json/wp/v2/users', service => {
     assert.deepEqual([twice.status, twice.body.code], [409, 'existing_user_email'])
   })
 
+  test('201 - the password may stand in the query, since it is not stored', async () => {
+    const query = new URLSearchParams({ username: 'bo', email: 'bo@shop.example', password: 'x' })
+    const response = await fetch(`${service().url}/wp-json/wp/v2/users?${query}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service().key.token}` },
+    })
+    assert.equal(response.status, 201)
+  })
+
   test('400, 401, 403, 404 - what is not allowed', async () => {
     assert.equal((await ask('', undefined, { username: ' ', email: 'no' })).status, 400)
     const named = await ask('', undefined, { username: 'w+3', email: 'w3@shop.example' })

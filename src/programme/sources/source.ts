@@ -1,6 +1,6 @@
 /** The kind source: a shop or payment provider that reports conversions, and how its payloads are read. */
 import { Type } from 'typebox'
-import { choice, line } from '../../base/schemas.ts'
+import { choice, line, secret } from '../../base/schemas.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { context, created, creator, status, text, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
@@ -13,7 +13,7 @@ type SourceType = (typeof types)[number]
 const MIN_SECRET = 8
 const MAX_MAPPING = 10_000
 
-const secret = (description: string) => Type.String({ ...line(255, description), minLength: MIN_SECRET })
+const signing = (description: string) => Type.String({ ...secret(255, description), minLength: MIN_SECRET })
 
 const fields = {
   name: text(100, 'Names the source.', neither),
@@ -41,8 +41,8 @@ const fields = {
     nullable: false,
     ...neither,
     secret: true,
-    create: secret('The secret by which the sender signs; it is never shown again.'),
-    edit: Type.Optional(secret('The new secret.')),
+    create: signing('The secret by which the sender signs; it is never shown again.'),
+    edit: Type.Optional(signing('The new secret.')),
     initial: '',
     show: (value: string) => value,
     keep: sealedSecret,
