@@ -299,6 +299,10 @@ describe('the command line', () => {
       ['keys', 'revoke'],
       ['settings', 'set', 'colour', 'red'],
       ['keys', 'create', '--name', 'x', '--user', 'boss', '--read-only', '--permissions', 'payouts.read'],
+      ['users', 'create', '--login', 'x', '--email', 'x@example.com', '--password', 'y', '--password-stdin'],
+      ['users', 'password', 'boss', '--password', 'y', '--password-stdin'],
+      ['help', 'nope'],
+      ['users', 'help', 'nope'],
       ['backup', '-'],
       ['demo', '--affiliates', '0'],
     ]) {
@@ -306,6 +310,19 @@ describe('the command line', () => {
       assert.equal(code, 2, args.join(' '))
       assert.equal(stdout, '')
       assertOneLine(stderr)
+    }
+  })
+
+  test('help with a command shows its help', async () => {
+    for (const [args, usage] of [
+      [['help'], /^Usage: affiliated /],
+      [['help', 'users'], /^Usage: affiliated users /],
+      [['users', 'help', 'role'], /^Usage: affiliated users role /],
+      [['help', 'help'], /^Usage: affiliated /],
+      [['help', 'ledger'], /in the place of what is there/],
+    ] as const) {
+      const { stdout, stderr } = await runCommand([...args])
+      assert.match(stdout + stderr, usage)
     }
   })
 

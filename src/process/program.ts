@@ -50,11 +50,29 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   // Output may fail; a command that awaits its output gets the same error.
   terminal.stdout.on('error', fail)
   try {
-    await commandsOn(terminal).parseAsync(args, { from: 'user' })
+    const program = commandsOn(terminal)
+    refuseUnknownTopic(program, args)
+    await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     fail(error)
     // The channel to the primary process would keep a worker alive, while the primary waits for it to listen or exit.
     if (cluster.isWorker) process.exit()
+  }
+}
+
+/** `help NAME`: commander shows the help of the parent where there is no such command, and does not say so. */
+function refuseUnknownTopic(program: Command, args: readonly string[]): void {
+  let parent = program
+  for (const [place, name] of args.entries()) {
+    if (parent.commands.length === 0) return
+    const command = (name: string) => parent.commands.find(one => one.name() === name)
+    const topic = name === 'help' ? args[place + 1] : undefined
+    if (topic !== undefined && !topic.startsWith('-') && topic !== 'help' && !command(topic)) {
+      parent.error(`error: unknown command '${topic}'`)
+    }
+    const next = command(name)
+    if (!next) return
+    parent = next
   }
 }
 

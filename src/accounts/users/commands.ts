@@ -29,7 +29,7 @@ export function addUserCommands(program: Command): Command {
     .option('--first-name <name>', 'first name')
     .option('--last-name <name>', 'last name')
     .option('--password <text>', 'password; others on this machine may see it, see --password-stdin')
-    .option('--password-stdin', 'read the password from standard input')
+    .addOption(passwordStdin())
     .addOption(roleOption())
     .option('--admin', 'make it an administrator: --role administrator')
     .action(create)
@@ -39,7 +39,7 @@ export function addUserCommands(program: Command): Command {
       '--password <text>',
       'password; others on this machine may see it (default: a new one, shown once)',
     )
-    .option('--password-stdin', 'read the password from standard input')
+    .addOption(passwordStdin())
     .action(setPassword)
   addCommand(users, 'role', 'give an account another role, which ends its sessions and limits its API keys')
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
@@ -58,6 +58,9 @@ export function addUserCommands(program: Command): Command {
 const NO_ROLE = 'none'
 
 const roleOption = () => new Option('--role <role>', 'what it may do').choices([...roles]).conflicts('admin')
+
+const passwordStdin = () =>
+  new Option('--password-stdin', 'read the password from standard input').conflicts('password')
 
 interface PasswordOptions extends CommonOptions {
   password?: string

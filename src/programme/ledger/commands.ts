@@ -18,7 +18,7 @@ export function addLedgerCommands(program: Command): void {
     'ledger',
     'write the ledger as a journal for accountants: CSV whose amounts come to zero',
   )
-    .argument('<file>', 'where to write it; - is standard output')
+    .argument('<file>', 'where to write it, in the place of what is there; - is standard output')
     .option(...from)
     .option(...to)
     .action(writeJournal)
