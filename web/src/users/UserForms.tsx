@@ -208,7 +208,7 @@ function Access({ own, passwordHelp }: { own: boolean; passwordHelp: string }) {
   return (
     <FormSection
       title="Access"
-      hint="Accounts with a role and a password can log in here. The role also limits the account's API keys."
+      hint="Accounts with a role and a password can log in here. The role also limits the account's API keys, and losing it revokes them."
     >
       <Row>
         <SelectInput
