@@ -43,25 +43,18 @@ export function PayoutSettings() {
         <TextInput
           source="payer_name"
           label="Name"
-          parse={asTyped}
           helperText={`As your bank knows you.${limits.get(currency) ?? ''}`}
         />
         <Row>
-          <TextInput source="payer_iban" label="IBAN" parse={asTyped} helperText="For SEPA." />
-          <TextInput
-            source="payer_bic"
-            label="BIC"
-            parse={asTyped}
-            helperText="For SEPA; may be left empty."
-          />
+          <TextInput source="payer_iban" label="IBAN" helperText="For SEPA." />
+          <TextInput source="payer_bic" label="BIC" helperText="For SEPA; may be left empty." />
         </Row>
         <Row>
-          <TextInput source="payer_bank" label="Bank" parse={asTyped} helperText="For ACH." />
-          <TextInput source="payer_routing" label="Routing number" parse={asTyped} helperText="For ACH." />
+          <TextInput source="payer_bank" label="Bank" helperText="For ACH." />
+          <TextInput source="payer_routing" label="Routing number" helperText="For ACH." />
           <TextInput
             source="payer_company_id"
             label="Company identification"
-            parse={asTyped}
             helperText="For ACH: 10 characters, assigned by your bank."
           />
         </Row>
@@ -69,5 +62,3 @@ export function PayoutSettings() {
     </>
   )
 }
-
-const asTyped = (typed: string) => typed

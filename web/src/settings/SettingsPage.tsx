@@ -8,6 +8,7 @@ import { changes, refuseContested } from '../dataProvider.ts'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { NamesInput } from '../ui/NamesInput.tsx'
 import { Page, Problem } from '../ui/Page.tsx'
+import { withoutNull } from '../ui/RecordForms.tsx'
 import { useSubmit } from '../ui/submit.ts'
 import { Waiting } from '../ui/Waiting.tsx'
 import { PayoutSettings } from './PayoutSettings.tsx'
@@ -28,7 +29,7 @@ export function SettingsPage() {
     refetchOnReconnect: false,
   })
   const submit = useSubmit(async values => {
-    const changedSettings = changes(values, { id: 'settings', ...data })
+    const changedSettings = changes(withoutNull(values), { id: 'settings', ...data })
     if ('default_rate' in changedSettings) changedSettings.default_rate = rateOf(changedSettings.default_rate)
     refuseContested(changedSettings, await get<SettingsRecord>('settings'), data!)
     const { body } = await request<SettingsRecord>('PATCH', 'settings', { body: changedSettings })

@@ -25,7 +25,7 @@ import { Waiting } from './Waiting.tsx'
 type Values = Record<string, unknown>
 
 /** Cleared fields are sent as '', not null. */
-const withoutNull = (values: Values): Values =>
+export const withoutNull = (values: Values): Values =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? '']))
 
 interface FormProps {
