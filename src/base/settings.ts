@@ -41,6 +41,8 @@ export interface EarningSettings {
 export interface TrackingSettings {
   /** The shop's page that links lead to unless they name another one; '' when there is none. */
   readonly page: string
+  /** Where visitors reach the links and the script; '' where they do as the administration area does. */
+  readonly visitorUrl: string
   /** Hosts that links may lead to beside that of the page: shop.example, shop.example:8443, *.shop.example. */
   readonly hosts: readonly string[]
   /** The click that gets the credit for a sale. */

@@ -5,6 +5,7 @@ import { settingsRecord } from './schema.ts'
 
 const TRACKING = {
   programme_page: '',
+  visitor_url: '',
   allowed_hosts: [],
   attribution: 'last',
   attribution_days: 30,
@@ -70,6 +71,7 @@ describeService('settings', service => {
     const admin = await service().admin()
     const sent = {
       programme_page: 'https://shop.test/welcome',
+      visitor_url: 'https://shop.test/go',
       allowed_hosts: ['Shop.TEST:443', '*.shop.test', 'bücher.test', 'localhost:3000', 'shop.test'],
       attribution: 'first',
       attribution_days: 60,
@@ -84,11 +86,13 @@ describeService('settings', service => {
     }
     const wrong = await admin.patch('/settings', {
       programme_page: 'javascript:alert(1)',
+      visitor_url: 'shop.test/go',
       allowed_hosts: ['https://a.test', 'a.test/b', 'a@b', '*', 'a.*', '*.test', 'ok.test'],
     })
     assertFailure(wrong, 400, 'rest_invalid_param')
     assert.deepEqual(wrong.body.data.params, {
       programme_page: 'must begin with https:// or http://, or be empty.',
+      visitor_url: 'must begin with https:// or http://, or be empty.',
       allowed_hosts:
         'must be hosts such as shop.example or *.shop.example, without a scheme or a path. Not: https://a.test, a.test/b, a@b, *, a.*, *.test.',
     })

@@ -16,6 +16,10 @@ const schemas = {
     2048,
     'The page of the shop that links lead to when they name no other, and unknown codes; empty when there is none.',
   ),
+  visitor_url: line(
+    2048,
+    "Where visitors reach the links and the script, such as https://shop.example/go: the administration area shows addresses of links so. Empty where it is the administration area's own address.",
+  ),
   allowed_hosts: listOf(line(253), HOSTS),
   attribution: choice(['last', 'first'], 'Which click of a customer a sale is credited to.'),
   attribution_days: days(365, 'How many days after a click a sale is credited to it.'),
@@ -27,6 +31,7 @@ const schemas = {
 
 export const trackingChanges = {
   programme_page: Type.Optional(schemas.programme_page),
+  visitor_url: Type.Optional(schemas.visitor_url),
   allowed_hosts: Type.Optional(schemas.allowed_hosts),
   attribution: Type.Optional(schemas.attribution),
   attribution_days: Type.Optional(schemas.attribution_days),
@@ -43,13 +48,18 @@ export const trackingNames = Object.keys(schemas)
 
 interface Changes {
   readonly programme_page?: string
+  readonly visitor_url?: string
   readonly allowed_hosts?: readonly string[]
 }
 
-export function trackingProblems({ programme_page: page, allowed_hosts: hosts }: Changes): Problems {
+const NO_WEB_PAGE = 'must begin with https:// or http://, or be empty.'
+
+export function trackingProblems({ programme_page, visitor_url, allowed_hosts: hosts }: Changes): Problems {
   const wrong = hosts?.filter(host => canonicalHost(host) === undefined) ?? []
   return {
-    ...(page && !isWebPage(page) && { programme_page: 'must begin with https:// or http://, or be empty.' }),
+    ...(programme_page && !isWebPage(programme_page) && { programme_page: NO_WEB_PAGE }),
+    ...(visitor_url && !isWebPage(visitor_url) && { visitor_url: NO_WEB_PAGE }),
+    ...(visitor_url && /[?#]/.test(visitor_url) && { visitor_url: 'must have neither ? nor #.' }),
     ...(wrong.length > 0 && {
       allowed_hosts: `must be hosts such as shop.example or *.shop.example, without a scheme or a path. Not: ${wrong.join(', ')}.`,
     }),
@@ -70,6 +80,7 @@ export function trackingOf(values: ReadonlyMap<string, string>): TrackingSetting
   const hosts = values.get('allowed_hosts') || undefined
   return {
     page: values.get('programme_page') ?? '',
+    visitorUrl: values.get('visitor_url') ?? '',
     hosts: hosts?.split(',') ?? [],
     attribution: values.get('attribution') === 'first' ? 'first' : 'last',
     attributionDays: Number(values.get('attribution_days') ?? 30),
@@ -81,6 +92,7 @@ export function trackingOf(values: ReadonlyMap<string, string>): TrackingSetting
 export function trackingRecord({ tracking }: Settings) {
   return {
     programme_page: tracking.page,
+    visitor_url: tracking.visitorUrl,
     allowed_hosts: [...tracking.hosts],
     attribution: tracking.attribution,
     attribution_days: tracking.attributionDays,

@@ -133,5 +133,27 @@ export function linkScenarios(world: () => World): void {
         await goTo(page, `/links/${standard.id}/show`)
         await history.getByText('it was made together with its affiliate').waitFor()
       }))
+
+    test('visitors reach links and script at another address - it is what is shown and copied', () =>
+      world().work('/settings', async page => {
+        const save = async (address: string) => {
+          await page.getByLabel('Address for visitors').fill(address)
+          // What the first one says is still there at the second.
+          await Promise.all([
+            page.waitForResponse(answer => answer.request().method() === 'PATCH' && answer.ok()),
+            page.getByRole('button', { name: 'Save' }).click(),
+          ])
+        }
+        await save('https://shop.example/go/')
+        await goTo(page, '/affiliates/1/show')
+        await page.getByRole('link', { name: 'https://shop.example/go/r/1', exact: true }).waitFor()
+        await goTo(page, '/tracking')
+        await page.getByText('src="https://shop.example/go/a.js"').waitFor()
+        await goTo(page, '/settings')
+        await save('')
+        await goTo(page, '/affiliates/1/show')
+        const own = `${world().server.announced.url}/r/1`
+        await page.getByRole('link', { name: own, exact: true }).waitFor()
+      }))
   })
 }

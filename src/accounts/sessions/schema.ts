@@ -56,6 +56,7 @@ export const sessionRecord = Type.Object({
       default_rate: setting.default_rate,
       default_rate_type: setting.default_rate_type,
       programme_page: setting.programme_page,
+      visitor_url: setting.visitor_url,
       allowed_hosts: setting.allowed_hosts,
     }),
   ),

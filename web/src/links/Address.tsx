@@ -6,6 +6,7 @@ import { CopyButton } from '../ui/CopyButton.tsx'
 import { QrCode } from '../ui/QrCode.tsx'
 import { Breakable } from '../ui/table.tsx'
 import { addressOf, type Link } from './link.ts'
+import { useVisitorUrl } from './useVisitorUrl.ts'
 
 /** @returns where a deeper page is, or what is wrong with it, as the service judges it when a visitor follows the link */
 function useDeeper({ destination }: Link, to: string): { page?: string; problem?: string } {
@@ -22,7 +23,7 @@ function useDeeper({ destination }: Link, to: string): { page?: string; problem?
 export function Address({ link }: { link: Link }) {
   const [to, setTo] = useState('')
   const { page, problem } = useDeeper(link, to.trim())
-  const address = addressOf(link, to.trim())
+  const address = addressOf(link, useVisitorUrl(), to.trim())
   return (
     <Stack direction={{ xs: 'column', sm: 'row' }} spacing={3} sx={{ alignItems: 'flex-start' }}>
       <Stack spacing={2} sx={{ flex: 1, minWidth: 0, width: '100%' }}>

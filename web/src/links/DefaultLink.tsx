@@ -5,6 +5,7 @@ import { CopyButton } from '../ui/CopyButton.tsx'
 import { Breakable, RowLink } from '../ui/table.tsx'
 import { addressOf, type Link } from './link.ts'
 import { NoProgrammePage } from './NoProgrammePage.tsx'
+import { useVisitorUrl } from './useVisitorUrl.ts'
 
 interface Props {
   affiliateId: number
@@ -20,7 +21,7 @@ export function DefaultLink({ affiliateId, active }: Props) {
     { enabled: useCan()('links.read') },
   )
   const link = data?.[0]
-  const address = addressOf({ code })
+  const address = addressOf({ code }, useVisitorUrl())
   const text = <Breakable text={address} />
   return (
     <>

@@ -10,6 +10,7 @@ import { Breakable, RowLink } from '../ui/table.tsx'
 import { LeadsTo } from './LeadsTo.tsx'
 import { addressOf, type Link } from './link.ts'
 import { links } from './pages.ts'
+import { useVisitorUrl } from './useVisitorUrl.ts'
 
 export function LinkList() {
   return (
@@ -29,6 +30,10 @@ export function LinkList() {
   )
 }
 
+function CopyAddress({ link }: { link: Link }) {
+  return <CopyButton text={addressOf(link, useVisitorUrl())} name="address" />
+}
+
 const columns: Column<Link>[] = [
   {
     label: 'Code',
@@ -38,7 +43,7 @@ const columns: Column<Link>[] = [
         <RowLink to={`/links/${link.id}/show`}>
           <bdi>{link.code}</bdi>
         </RowLink>
-        <CopyButton text={addressOf(link)} name="address" />
+        <CopyAddress link={link} />
       </>
     ),
     minWidth: 110,

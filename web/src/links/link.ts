@@ -6,9 +6,9 @@ export type Link = Static<(typeof link)['record']> & RaRecord<number>
 
 export const nameOf = ({ code }: Link) => `Link ${code}`
 
-/** The public address of a link. Assumes that visitors reach the service on the same host as this area. */
-export function addressOf({ code }: Pick<Link, 'code'>, to = ''): string {
-  const url = new URL(`/r/${code}`, location.origin)
+/** The public address of a link. @param visitorUrl where visitors reach the service */
+export function addressOf({ code }: Pick<Link, 'code'>, visitorUrl: string, to = ''): string {
+  const url = new URL(`${visitorUrl}/r/${code}`)
   if (to !== '') url.searchParams.set('to', to)
   return url.href
 }

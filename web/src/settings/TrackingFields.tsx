@@ -19,6 +19,11 @@ export function TrackingFields() {
         label="Programme page"
         helperText="The shop's page that links lead to by default, starting with https://."
       />
+      <TextInput
+        source="visitor_url"
+        label="Address for visitors"
+        helperText="Where visitors reach the links and the script, such as https://shop.example/go. If empty, where you have opened this area."
+      />
       <NamesInput
         source="allowed_hosts"
         label="Allowed hosts"

@@ -16,6 +16,7 @@ import type { ReactNode } from 'react'
 import type { CampaignList, TrackingStatus } from '../../../src/admin/tracking/schema.ts'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { get } from '../api.ts'
+import { useVisitorUrl } from '../links/useVisitorUrl.ts'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { time } from '../ui/format.ts'
 import { Page, Problem } from '../ui/Page.tsx'
@@ -75,9 +76,10 @@ function ScriptStatus() {
 
 /** The first line keeps what a page calls before the script is loaded, so it belongs to it. */
 function Snippet() {
+  const visitorUrl = useVisitorUrl()
   const lines = [
     '<script>window.affiliated = window.affiliated || function () { (affiliated.q = affiliated.q || []).push(arguments) }</script>',
-    `<script async src="${location.origin}/a.js"></script>`,
+    `<script async src="${visitorUrl}/a.js"></script>`,
   ]
   return (
     <Box sx={{ display: 'flex', alignItems: 'center', mb: 2 }}>
