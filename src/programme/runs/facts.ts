@@ -20,7 +20,7 @@ interface Gathered {
   readonly referrals: ReadonlyMap<number, readonly number[]>
 }
 
-type Terms = Pick<Run, 'id' | 'reference' | 'method' | 'cut_off' | 'minimum' | 'left_out'>
+type Terms = Pick<Run, 'id' | 'reference' | 'method' | 'cut_off' | 'group_id' | 'minimum' | 'left_out'>
 
 /**
  * The present facts about affiliates.
@@ -45,6 +45,7 @@ export async function propose(
     const facts = {
       affiliateId: id,
       status: payable?.status,
+      groupId: payable?.groupId ?? null,
       owed: owedOf(sums.get(id)),
       waiting: amountIn('pending') !== 0n,
       paidBeside: amountIn('external') < 0n ? -amountIn('external') : 0n,

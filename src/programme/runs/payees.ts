@@ -14,6 +14,7 @@ import type { Run } from './run.ts'
 
 export interface Payable {
   readonly status: AffiliateRow['status']
+  readonly groupId: AffiliateRow['group_id']
   readonly payee: Payee
 }
 
@@ -38,7 +39,11 @@ export async function payeesOf(
   return new Map(
     rows.map(row => [
       row.id,
-      { status: row.status, payee: payeeOf(method, row, byAffiliate.get(row.id), usableFrom(row)) },
+      {
+        status: row.status,
+        groupId: row.group_id,
+        payee: payeeOf(method, row, byAffiliate.get(row.id), usableFrom(row)),
+      },
     ]),
   )
 }

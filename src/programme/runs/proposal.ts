@@ -37,6 +37,8 @@ export interface Facts {
   readonly affiliateId: number
   /** Undefined when the affiliate was deleted. */
   readonly status: 'active' | 'inactive' | 'pending' | 'rejected' | undefined
+  /** Null for none. */
+  readonly groupId: number | null
   readonly owed: OwedSum
   /** Whether a referral is still pending. */
   readonly waiting: boolean
@@ -61,7 +63,7 @@ export type Proposal = Pick<
   | 'digest'
 >
 
-type Terms = Pick<Run, 'id' | 'reference' | 'method' | 'minimum' | 'left_out'>
+type Terms = Pick<Run, 'id' | 'reference' | 'method' | 'group_id' | 'minimum' | 'left_out'>
 
 export function proposalOf(run: Terms, facts: Facts, settings: Settings): Proposal {
   const { affiliateId, owed, payee, paidBeside } = facts
@@ -90,6 +92,7 @@ function warningOf(paidBeside: bigint, { decimals, currency }: Settings): string
 const sentences = {
   left_out: 'Somebody left this affiliate out of the run.',
   deleted: 'The affiliate was deleted: what is still owed can be paid by a payout of its own.',
+  other_group: 'The affiliate is not in the group that this run pays.',
   on_hold:
     'All that is earned, and is in no other payout run, waits for approval, or for the end of its hold.',
   nothing_owed: 'What is owed, and is in no other payout run, comes to 0.',
@@ -102,10 +105,10 @@ const sentences = {
 
 export const plain = (reason: keyof typeof sentences) => ({ reason, note: sentences[reason] })
 
-function exclusionOf(
-  { minimum, left_out, method }: Terms,
-  { affiliateId, status, owed, waiting, payee }: Facts,
-  settings: Settings,
+/** Of whom nothing is paid, whatever they are owed. */
+function exclusionOfPerson(
+  { left_out, group_id }: Terms,
+  { affiliateId, status, groupId }: Facts,
 ): Payee['problem'] {
   if (leftOutOf({ left_out }).includes(affiliateId)) return plain('left_out')
   if (status === undefined) return plain('deleted')
@@ -115,6 +118,14 @@ function exclusionOf(
       note: `The affiliate is ${status}: only those that are active or inactive are paid.`,
     }
   }
+  return group_id === 0 || groupId === group_id ? undefined : plain('other_group')
+}
+
+function exclusionOf(run: Terms, facts: Facts, settings: Settings): Payee['problem'] {
+  const person = exclusionOfPerson(run, facts)
+  if (person) return person
+  const { minimum, method } = run
+  const { owed, waiting, payee } = facts
   if (owed.count === 0 && owed.later !== undefined) {
     const carried = decimalText(owed.later, settings.decimals)
     return {

@@ -326,6 +326,16 @@ describeService('a payout run from who is owed to who is paid', service => {
     assertFailure(await step(second.id, '/approve', { hash: second.hash }), 409, 'rest_payout_run_conflict')
     assert.equal((await step(first.id, '/cancel')).body.status, 'cancelled')
     assert.equal((await balances(same.id)).reserved, 0)
+    const { body: group } = await service().post('/groups', { name: 'Partners' })
+    await service().patch(`/affiliates/${same.id}`, { group_id: group.id })
+    const ofGroup = await prepare({ group_id: group.id })
+    await service().patch(`/affiliates/${same.id}`, { group_id: 0 })
+    const left = await step(ofGroup.id, '/approve', { hash: ofGroup.hash })
+    assertFailure(left, 409, 'rest_payout_run_conflict')
+    assert.deepEqual(left.body.data.affiliates, {
+      [same.id]: 'is left out now. The affiliate is not in the group that this run pays.',
+    })
+    assert.equal((await step(ofGroup.id, '')).body.payees, 0)
     const gone = await prepare()
     const waiting = (await items(gone.id)).find((item: any) => item.affiliate_id === changed.id)
     assert.deepEqual([waiting.status, waiting.reason], ['excluded', 'details_too_new'])

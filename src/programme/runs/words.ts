@@ -23,6 +23,7 @@ export const reasons = [
   'left_out',
   'deleted',
   'not_active',
+  'other_group',
   'on_hold',
   'after_cut_off',
   'nothing_owed',
