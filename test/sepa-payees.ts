@@ -5,8 +5,7 @@ import type { Service } from './harness.ts'
 /** What a run needs of the shop, and of each payee: 10.00 that is owed, and bank details. */
 export async function addSepaPayees(service: Service, names: readonly string[]) {
   const admin = await service.admin()
-  const payer = { currency: 'EUR', payer_name: 'Shop', payer_iban: 'DE89370400440532013000' }
-  await admin.patch('/settings', payer)
+  await admin.patch('/settings', { currency: 'EUR', ...sepaPayer })
   const people: { id: number; user_id: number }[] = []
   for (const name of names) {
     const person = await service.newAffiliate(name, { status: 'active' })
@@ -17,5 +16,7 @@ export async function addSepaPayees(service: Service, names: readonly string[]) 
   }
   return people
 }
+
+export const sepaPayer = { payer_name: 'Shop', payer_iban: 'DE89370400440532013000' }
 
 export const sepaDetails = { method: 'sepa', iban: 'NL91ABNA0417164300', holder: 'Payee' }

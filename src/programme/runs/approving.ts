@@ -15,7 +15,7 @@ import { changedBeside } from './digest.ts'
 import { propose } from './facts.ts'
 import type { Item } from './item.ts'
 import { itemPages, itemsAfter } from './items-store.ts'
-import { payerOf, refuseUnpayable } from './payer.ts'
+import { refuseOtherPayer, refuseUnpayable } from './payer.ts'
 import { isReady } from './preparing.ts'
 import { differenceOf, isSame } from './proposal.ts'
 import { releaseItems } from './releasing.ts'
@@ -46,6 +46,7 @@ export async function beginApproval(
       refuseUnready(before, hash)
       refuseSamePerson(context, before, settings)
       refuseUnpayable(before, settings)
+      refuseOtherPayer(before, settings)
       const after = await store.runs.update(tx, before, {
         status: 'approving',
         approved_by: context.actor.userId,
@@ -53,7 +54,6 @@ export async function beginApproval(
         prepared_to: 0,
         done: 0,
         refusal: '',
-        payer: JSON.stringify(payerOf(settings)),
         updated_at: now(),
       })
       tx.log('payout_run.approve', id, {
@@ -122,7 +122,7 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
   const sentences = names.slice(0, MOST_SENTENCES).map(([id, what]) => `Affiliate ${id} ${what}`)
   const isChangedBeside = names.length === 0 && last === undefined && (await isUnlikeHash(context, run))
   const refusal = isChangedBeside
-    ? 'The items of the run are not those that its hash stands for: they were changed beside the service. Prepare again, and look at the payees.'
+    ? 'The items of the run are not those that its hash stands for, or its payer is another: they were changed beside the service. Prepare again, and look at the payees.'
     : `The run has changed since it was prepared. ${sentences.join(' ')} Prepare again, and look at the payees.`
   const isUnchanged = names.length === 0 && !isChangedBeside
   const isRefused = await write(context, async tx => {

@@ -51,10 +51,10 @@ export async function approvedAfter(
   db: Db,
   after: number,
   limit: number,
-): Promise<{ id: number; hash: string }[]> {
+): Promise<{ id: number; hash: string; payer: string }[]> {
   return db
     .selectFrom('payout_runs')
-    .select(['id', 'hash'])
+    .select(['id', 'hash', 'payer'])
     .where('status', '!=', 'draft')
     .where('hash', '!=', '')
     .where('id', '>', after)

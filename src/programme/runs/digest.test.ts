@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type RawBuilder, sql } from 'kysely'
 import { assertFailure, describeService, giveSecretKey } from '../../../test/harness.ts'
-import { addSepaPayees } from '../../../test/sepa-payees.ts'
+import { addSepaPayees, sepaPayer } from '../../../test/sepa-payees.ts'
 import { features } from '../../app.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
 
@@ -61,6 +61,38 @@ describeService('an approved run whose items are changed beside the service', se
       assert.deepEqual(await problems(), [])
     })
   }
+
+  test('is paid by no file, and check says so: payer', async () => {
+    const { run, path, approve } = await draft()
+    assert.equal((await approve()).body.status, 'approved')
+    const before = await service().get<string>(`${path}/files/sepa`)
+    assert.match(before.body, new RegExp(sepaPayer.payer_iban))
+    const set = (from: string, to: string) =>
+      change(sql`UPDATE payout_runs SET payer = replace(payer, ${from}, ${to}) WHERE id = ${run.id}`)
+    await set(sepaPayer.payer_iban, 'GB33BUKB20201555555555')
+    const refused = await service().get(`${path}/files/sepa`)
+    assertFailure(refused, 409, 'rest_payout_run_conflict')
+    assert.match(refused.body.message, /is not what was approved: .* payer were changed beside the service/)
+    assert.match((await problems()).join('\n'), new RegExp(`payout_runs ${run.id}: .* payer is another`))
+    await set('GB33BUKB20201555555555', sepaPayer.payer_iban)
+    assert.equal((await service().get(`${path}/files/sepa`)).body, before.body)
+    assert.deepEqual(await problems(), [])
+  })
+
+  test('is not approved when another payer is in the settings since it was prepared', async () => {
+    const { run, path, approve } = await draft()
+    const admin = await service().admin()
+    await admin.patch('/settings', { payer_name: 'Another shop' })
+    const refused = await approve()
+    assertFailure(refused, 409, 'rest_payout_run_conflict')
+    assert.match(refused.body.message, /payer in the settings has changed since/)
+    const { body: anew } = await service().post(path, {})
+    assert.notEqual(anew.hash, run.hash)
+    const { body } = await service().post(`${path}/approve`, { hash: anew.hash })
+    assert.equal(body.status, 'approved')
+    assert.match((await service().get<string>(`${path}/files/sepa`)).body, /Another shop/)
+    await admin.patch('/settings', sepaPayer)
+  })
 
   test('is not approved when a draft was changed', async () => {
     const { people, run, approve } = await draft()

@@ -1,5 +1,5 @@
 /**
- * What a run's hash stands for: each item with its payee. The hash is in the log of events, so an item that is changed
+ * What a run's hash stands for: its payer, and each item with its payee. The hash is in the log of events, so what is changed
  * beside the service after somebody has approved it is noticed before a file pays it, and by `check`. Pure.
  */
 import { hash } from 'node:crypto'
@@ -21,11 +21,18 @@ export function itemDigest(reasons: readonly unknown[], payee: PayeeColumns): st
 const payeeDigest = (paidFor: string, { payee_name, payee_account, details_id }: PayeeColumns) =>
   hash('sha256', JSON.stringify([paidFor, payee_name, payee_account, details_id]), 'base64url')
 
-/** The digest of a run continues with each item, in the order of affiliates. @param before empty at the first */
-export function digestWith(before: string, items: readonly Decision[]): string {
+/**
+ * The digest of a run begins with its payer, and continues with each item, in the order of affiliates.
+ * @param before empty at the first
+ */
+export function digestWith(
+  { payer }: Pick<Run, 'payer'>,
+  before: string,
+  items: readonly Decision[],
+): string {
   return items.reduce(
     (digest, item) => hash('sha256', `${digest}\n${lineOf(item)}`, 'hex'),
-    before || hash('sha256', '', 'hex'),
+    before || hash('sha256', payer, 'hex'),
   )
 }
 
@@ -45,19 +52,19 @@ function isPayeeSame(item: Item): boolean {
 }
 
 /**
- * Compares a run that is prepared with its items.
+ * Compares a run that is prepared with its payer and its items.
  * @param pages all items of the run, in the order of affiliates
  * @returns what was changed beside the service; undefined for nothing
  */
 export async function changedBeside(
-  run: Pick<Run, 'hash'>,
+  run: Pick<Run, 'hash' | 'payer'>,
   pages: AsyncIterable<readonly Item[]>,
 ): Promise<{ readonly item?: Item } | undefined> {
   let digest = ''
   for await (const items of pages) {
     const changed = items.find(item => !isPayeeSame(item))
     if (changed) return { item: changed }
-    digest = digestWith(digest, items)
+    digest = digestWith(run, digest, items)
   }
-  return (digest || digestWith('', [])) === run.hash ? undefined : {}
+  return (digest || digestWith(run, '', [])) === run.hash ? undefined : {}
 }

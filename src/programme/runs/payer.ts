@@ -6,9 +6,18 @@ import { isFormula, type Payer } from './formats/format.ts'
 import { formatOf } from './formats/formats.ts'
 import type { Run } from './run.ts'
 
-export function payerOf({ payouts }: Settings): Payer {
+function payerOf({ payouts }: Settings): Payer {
   const { name, iban, bic, bank, routing, companyId } = payouts
   return { name, iban, bic, bank, routing, companyId }
+}
+
+/** As a run keeps it, whose hash stands for it. */
+export const storedPayer = (settings: Settings): string => JSON.stringify(payerOf(settings))
+
+/** Who approves a run has seen the hash of the payer that it was prepared with. @throws Failure run_conflict */
+export function refuseOtherPayer({ method, payer }: Pick<Run, 'method' | 'payer'>, settings: Settings): void {
+  if (formatOf(method).problemsOfPayer === undefined || payer === storedPayer(settings)) return
+  throw conflict('The payer in the settings has changed since the run was prepared. Prepare again.')
 }
 
 /** @throws Failure run_conflict that names the settings */

@@ -37,7 +37,7 @@ export async function prepareSome(context: RequestContext, run: Run): Promise<bo
         updated_at: now(),
       })),
     )
-    const digest = digestWith(before.digest, proposals)
+    const digest = digestWith(before, before.digest, proposals)
     const included = proposals.filter(({ status }) => status === 'included')
     const after = await store.runs.update(tx, before, {
       prepared_to: ids.at(-1) ?? before.prepared_to,

@@ -13,7 +13,7 @@ import { beginApproval, refusalOf, reserveSome, takeBackSome, verify } from './a
 import { beginCancelling, releaseSome } from './cancelling.ts'
 import { conflict } from './conflict.ts'
 import { runItem } from './item.ts'
-import { problemOfNote, refuseUnpayable } from './payer.ts'
+import { problemOfNote, refuseUnpayable, storedPayer } from './payer.ts'
 import { isReady, prepareSome } from './preparing.ts'
 import { canonical, newRunReference, runIdIn } from './references.ts'
 import { isReferenceIn } from './report.ts'
@@ -62,6 +62,7 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
       approval: settings.payouts.approval,
       prepared_by: context.actor.userId,
       left_out: distinct(exclude),
+      payer: storedPayer(settings),
     })
     const run = await store.runs.update(tx, draft, { reference: newRunReference(draft.id) })
     tx.log('payout_run.create', run.id, { after: payoutRun.logged(run, settings) })
@@ -116,6 +117,7 @@ export async function edit(context: RequestContext, args: Static<typeof editArgu
       left_out: leftOutAfter(before, args),
       approval: before.approval === 'two' ? 'two' : settings.payouts.approval,
       prepared_by: context.actor.userId,
+      payer: storedPayer(settings),
       created_at: now(),
       prepared_to: 0,
       digest: '',

@@ -124,7 +124,7 @@ const fields = {
   prepared_to: hiddenNumber,
   /** Digest of the items so far. */
   digest: hiddenText,
-  /** JSON: the payer as the files name it, from the approval on. */
+  /** JSON: the payer as the files name it, since it was prepared. */
   payer: hiddenText,
   /** 1 once the approval has found every item unchanged; 2 when one has changed after that. */
   verified: hiddenNumber,

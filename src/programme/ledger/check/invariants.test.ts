@@ -166,6 +166,11 @@ const faults: readonly Fault[] = [
   },
   {
     invariant: 4,
+    sql: `UPDATE payout_runs SET payer = '{}' WHERE id = ${first('payout_runs', `status = 'approved'`)}`,
+    named: /^payout_runs \d+: .* or its payer is another/,
+  },
+  {
+    invariant: 4,
     sql: `UPDATE payment_details SET account = 'a•••@example.org' WHERE id = ${first('payment_details', `sealed <> ''`)}`,
     named: /^payment_details \d+: the sealed account is not the one that the record shows/,
   },

@@ -10,7 +10,7 @@ export type Line = Pick<
   'id' | 'affiliate_id' | 'amount' | 'reference' | 'payee_name' | 'payee_account'
 > & { readonly account: Account }
 
-/** The payer, as the settings have them when the run is approved. */
+/** The payer, as the settings had them when the run was prepared. */
 export type Payer = Pick<PayoutSettings, 'name' | 'iban' | 'bic' | 'bank' | 'routing' | 'companyId'>
 
 /** What is the same for the whole file. */
