@@ -5,9 +5,12 @@ import type { Database, Db, Tx } from './database.ts'
 import {
   beginRotation,
   endRotation,
+  isKeyMissing,
   KEY_NAME_LENGTH,
   leftPrefixes,
   refuseMissingKeys,
+  seal,
+  unseal,
 } from './secret-keys.ts'
 
 /** Sealed texts of one table. */
@@ -16,13 +19,16 @@ export interface Sealed {
   /** Names of the keys in use; sealed texts begin with them. */
   keys(db: Db): Promise<readonly { readonly key: string }[]>
   /** Rows after this one whose sealed text begins with none of these prefixes, in order, at most `limit`. */
-  stale(tx: Tx, prefixes: readonly string[], after: number, limit: number): Promise<Stale[]>
+  rows(db: Db, without: readonly string[], after: number, limit: number): Promise<SealedRow[]>
 }
 
-interface Stale {
+interface SealedRow {
   readonly id: number
-  /** Seals the text with the current key, unless it was replaced meanwhile. @throws Failure secret_key */
-  reseal(tx: Tx): Promise<void>
+  readonly text: string
+  /** What the text belongs to. */
+  readonly about: string
+  /** Puts another text in its place, unless it was replaced meanwhile. */
+  replace(tx: Tx, text: string): Promise<void>
 }
 
 const ROWS_AT_ONCE = 200
@@ -35,7 +41,7 @@ export const keyNameIn = (column: string, from = 1) =>
 /** SQL for whether a sealed column begins with none of these prefixes. */
 export const beginsWithNone = (column: string, prefixes: readonly string[]) =>
   sql<boolean>`${sql.join(
-    prefixes.map(prefix => sql`${sql.ref(column)} NOT LIKE ${`${prefix}%`}`),
+    [sql`1 = 1`, ...prefixes.map(prefix => sql`${sql.ref(column)} NOT LIKE ${`${prefix}%`}`)],
     sql` AND `,
   )}`
 
@@ -86,15 +92,15 @@ async function resealAll(database: Database, sealed: Sealed, altered: string[]):
   let count = 0
   for (let after = 0; ; ) {
     const { rows, failures } = await locked(database, 'together', async tx => {
-      const rows = await sealed.stale(tx, leftPrefixes(), after, ROWS_AT_ONCE)
+      const rows = await sealed.rows(tx, leftPrefixes(), after, ROWS_AT_ONCE)
       // Of this attempt: the transaction may be repeated.
       const failures: string[] = []
-      for (const row of rows) {
+      for (const { id, text, about, replace } of rows) {
         try {
-          await row.reseal(tx)
+          await replace(tx, seal(unseal(text, about), about))
         } catch (error) {
           if (!(error instanceof Failure)) throw error
-          failures.push(`${sealed.table} ${row.id}: ${error.message}`)
+          failures.push(`${sealed.table} ${id}: ${error.message}`)
         }
       }
       return { rows, failures }
@@ -106,9 +112,27 @@ async function resealAll(database: Database, sealed: Sealed, altered: string[]):
   }
 }
 
+/** What is wrong with sealed texts, for a check: those whose key is not here cannot be judged. */
+export async function* damagedIn(db: Db, { table, rows }: Sealed): AsyncGenerator<string> {
+  for (let after = 0; ; ) {
+    const page = await rows(db, [], after, ROWS_AT_ONCE)
+    for (const { id, text, about } of page) {
+      if (isKeyMissing(text)) continue
+      try {
+        unseal(text, about)
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error
+        yield `${table} ${id}: ${error.message}`
+      }
+    }
+    if (page.length < ROWS_AT_ONCE) return
+    after = page.at(-1)!.id
+  }
+}
+
 async function endWhereNoneIsStale(tx: Tx, sealedKinds: readonly Sealed[]): Promise<boolean> {
   const prefixes = leftPrefixes()
-  for (const sealed of sealedKinds) if ((await sealed.stale(tx, prefixes, 0, 1)).length > 0) return false
+  for (const sealed of sealedKinds) if ((await sealed.rows(tx, prefixes, 0, 1)).length > 0) return false
   endRotation()
   return true
 }

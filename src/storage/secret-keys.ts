@@ -168,11 +168,23 @@ function keyNamed(id: string | undefined): Key | undefined {
   return ring?.find(isIt) ?? readAnew(false).find(isIt)
 }
 
-/** Whether the key that has sealed a text is here. */
-export const isOpenable = (text: string): boolean => keyNamed(text.split('.')[0]) !== undefined
+/** The name of the key, and the rest as Base64url: nonce and tag at least. */
+const SEALED = /^[0-9a-f]{8}\.[\w-]{38,}$/
+
+/**
+ * Whether a text cannot be judged, since the key that has sealed it is not here. What is no sealed text was put in the place of
+ * one, whatever keys there are.
+ */
+export const isKeyMissing = (text: string): boolean =>
+  SEALED.test(text) && keyNamed(text.split('.')[0]) === undefined
 
 /** @throws Failure secret_key if the key is missing, or the text was altered or belongs to something else */
 export function unseal(text: string, about: string): string {
+  if (!SEALED.test(text)) {
+    throw new Failure('secret_key', {
+      message: 'What is stored is no sealed text: it was changed beside the service.',
+    })
+  }
   const [id, body = ''] = text.split('.')
   const key = keyNamed(id)
   if (!key) {

@@ -67,12 +67,11 @@ export async function takeCode(tx: Tx, userId: number, typed: string): Promise<b
 export const sealedFactors: Sealed = {
   table: 'second_factors',
   keys: store.keysOfFactors,
-  stale: async (tx, prefixes, after, limit) =>
-    (await store.staleFactors(tx, prefixes, after, limit)).map(row => ({
+  rows: async (db, without, after, limit) =>
+    (await store.factorsAfter(db, without, after, limit)).map(row => ({
       id: row.user_id,
-      reseal: tx => {
-        const about = aboutOf(row.user_id)
-        return store.replaceSecret(tx, row, seal(unseal(row.secret, about), about))
-      },
+      text: row.secret,
+      about: aboutOf(row.user_id),
+      replace: (tx, text) => store.replaceSecret(tx, row, text),
     })),
 }

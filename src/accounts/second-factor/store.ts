@@ -78,9 +78,9 @@ export async function keysOfFactors(db: Db): Promise<{ key: string }[]> {
 }
 
 /** The next second factors by account, at most `limit`, that begin with none of these prefixes. */
-export async function staleFactors(
+export async function factorsAfter(
   db: Db,
-  prefixes: readonly string[],
+  without: readonly string[],
   userId: number,
   limit: number,
 ): Promise<SecondFactor[]> {
@@ -88,7 +88,7 @@ export async function staleFactors(
     .selectFrom('second_factors')
     .selectAll()
     .where('user_id', '>', userId)
-    .where(beginsWithNone('secret', prefixes))
+    .where(beginsWithNone('secret', without))
     .orderBy('user_id')
     .limit(limit)
     .execute()

@@ -43,8 +43,11 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
       account: masked(account),
       usable_from: waits ? time + settings.payouts.detailsDays * DAY_SECONDS : time,
       entered_by: context.actor.userId,
-      sealed: seal(JSON.stringify(account), aboutOf(args)),
+      sealed: '',
     })
+    // Sealed for the identifier, which the database has given.
+    const sealed = seal(JSON.stringify(account), aboutOf(created))
+    await store.details.update(tx, created, { sealed })
     tx.log('payment_detail.create', created.id, {
       after: paymentDetail.logged(created, settings),
       person: await personOf(tx, context.database.schema, paymentDetail, created),
@@ -169,11 +172,14 @@ export function masked({ paypalEmail, iban, accountNumber }: Account): string {
 /** At most half of a short number. */
 const endOf = (account: string) => account.slice(Math.max(account.length - 4, Math.ceil(account.length / 2)))
 
-const aboutOf = ({ affiliate_id, method }: Pick<PaymentDetail, 'affiliate_id' | 'method'>) =>
-  `payment details of affiliate ${affiliate_id}, ${method}`
+type Owned = Pick<PaymentDetail, 'id' | 'affiliate_id' | 'method'>
+
+/** With the identifier: earlier details of the same affiliate do not open in the place of the present ones. */
+const aboutOf = ({ id, affiliate_id, method }: Owned) =>
+  `payment details ${id} of affiliate ${affiliate_id}, ${method}`
 
 /** @throws Failure secret_key, invalid_argument when the details were erased */
-export function unsealedAccount(row: Pick<PaymentDetail, 'affiliate_id' | 'method' | 'sealed'>): Account {
+export function unsealedAccount(row: Owned & Pick<PaymentDetail, 'sealed'>): Account {
   if (row.sealed === '') {
     throw invalidArguments({
       affiliate_id: `the payment details of affiliate ${row.affiliate_id} were erased.`,
@@ -195,11 +201,12 @@ export const isGivenUp = ({ sealed }: Pick<PaymentDetail, 'sealed'>): boolean =>
 const sealedDetails: Sealed = {
   table: 'payment_details',
   keys: store.keysOfDetails,
-  stale: async (tx, prefixes, after, limit) =>
-    (await store.sealedAfter(tx, after, limit, prefixes)).map(row => ({
+  rows: async (db, without, after, limit) =>
+    (await store.sealedAfter(db, after, limit, without)).map(row => ({
       id: row.id,
-      reseal: tx =>
-        store.reseal(tx, row.id, row.sealed, seal(unseal(row.sealed, aboutOf(row)), aboutOf(row))),
+      text: row.sealed,
+      about: aboutOf(row),
+      replace: (tx, text) => store.reseal(tx, row.id, row.sealed, text),
     })),
 }
 

@@ -102,7 +102,7 @@ export async function sealedAfter(db: Db, id: number, limit: number, without: re
     .select(['id', 'affiliate_id', 'method', 'account', 'sealed'])
     .where('id', '>', id)
     .where('sealed', '!=', '')
-    .$if(without.length > 0, query => query.where(beginsWithNone('sealed', without)))
+    .where(beginsWithNone('sealed', without))
     .orderBy('id')
     .limit(limit)
     .execute()

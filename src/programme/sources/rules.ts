@@ -59,7 +59,8 @@ export async function deliver(
   const source = await store.sourceWithSecret(context.database.reader, id)
   const sender = source && senders[source.type]
   if (sender?.isPing?.(body)) return { results: [], ignored: 'It only asks whether anybody listens.' }
-  if (source?.status !== 'active' || !(await sender?.isSigned({ headers, body, at: now() }, source))) {
+  const isTaking = source?.status === 'active' && source.secret !== ''
+  if (!isTaking || !(await sender?.isSigned({ headers, body, at: now() }, source))) {
     throw new Failure('wrong_signature')
   }
   const { conversions, names = [], ignored, event = '' } = await readPayload(context, source, parse(body))

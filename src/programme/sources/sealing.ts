@@ -1,12 +1,11 @@
-/** Secrets of sources, sealed. Those of older versions are stored as they are until they are sealed. */
+/** Secrets of sources, each sealed for its source: that of another one does not open in its place. */
 import { seal, unseal } from '../../storage/secret-keys.ts'
 
-export const MARK = 'sealed:'
-const ABOUT = 'secret of a source'
+export const aboutOf = (id: number) => `secret of source ${id}`
 
 /** @throws Failure secret_key when there is none */
-export const sealedSecret = (secret: string): string => `${MARK}${seal(secret, ABOUT)}`
+export const sealedSecret = (id: number, secret: string): string => seal(secret, aboutOf(id))
 
-/** @throws Failure secret_key */
-export const openedSecret = (text: string): string =>
-  text.startsWith(MARK) ? unseal(text.slice(MARK.length), ABOUT) : text
+/** @returns empty for a source of the demo, which has none @throws Failure secret_key */
+export const openedSecret = (id: number, sealed: string): string =>
+  sealed === '' ? '' : unseal(sealed, aboutOf(id))

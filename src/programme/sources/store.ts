@@ -1,11 +1,27 @@
 import { storeOf } from '../../records/store.ts'
-import type { Db, Tx } from '../../storage/database.ts'
+import type { Db } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { beginsWithNone, keyNameIn, type Sealed } from '../../storage/resealing.ts'
-import { MARK, openedSecret, sealedSecret } from './sealing.ts'
+import { aboutOf, openedSecret, sealedSecret } from './sealing.ts'
 import { type Source, source } from './source.ts'
 
-export const sources = storeOf(source)
+const plain = storeOf(source)
+
+/** Stores secrets sealed. A secret is sealed for the identifier, which a new source gets from the database. */
+export const sources: typeof plain = {
+  ...plain,
+  insert: async (tx, row, refuse) => {
+    const created = await plain.insert(tx, { ...row, secret: '' }, refuse)
+    return plain.update(tx, created, { secret: sealedSecret(created.id, row.secret) })
+  },
+  update: (tx, before, { secret, ...change }, refuse) =>
+    plain.update(
+      tx,
+      before,
+      { ...change, ...(secret !== undefined && { secret: sealedSecret(before.id, secret) }) },
+      refuse,
+    ),
+}
 
 const wholeSource = prepared((db: Db, { id }: { id: number }) =>
   db.selectFrom('sources').selectAll().where('id', '=', id),
@@ -14,42 +30,35 @@ const wholeSource = prepared((db: Db, { id }: { id: number }) =>
 /** With its secret. @throws Failure secret_key */
 export async function sourceWithSecret(db: Db, id: number): Promise<Source | undefined> {
   const [row] = await wholeSource(db, { id })
-  return row && { ...row, secret: openedSecret(row.secret) }
+  return row && { ...row, secret: openedSecret(id, row.secret) }
 }
 
-/** Secrets of older versions are not sealed. */
 export const sealedSecrets: Sealed = {
   table: 'sources',
   keys: db =>
-    db
-      .selectFrom('sources')
-      .select(keyNameIn('secret', MARK.length + 1))
-      .distinct()
-      .where('secret', 'like', `${MARK}%`)
-      .execute(),
-  stale: async (tx, prefixes, after, limit) => {
-    const rows = await tx
+    db.selectFrom('sources').select(keyNameIn('secret')).distinct().where('secret', '!=', '').execute(),
+  rows: async (db, without, after, limit) => {
+    const rows = await db
       .selectFrom('sources')
       .select(['id', 'secret'])
       .where('id', '>', after)
-      .where(
-        beginsWithNone(
-          'secret',
-          prefixes.map(prefix => MARK + prefix),
-        ),
-      )
+      .where('secret', '!=', '')
+      .where(beginsWithNone('secret', without))
       .orderBy('id')
       .limit(limit)
       .execute()
-    return rows.map(row => ({ id: row.id, reseal: tx => resealSecret(tx, row) }))
+    return rows.map(({ id, secret }) => ({
+      id,
+      text: secret,
+      about: aboutOf(id),
+      replace: async (tx, text) => {
+        await tx
+          .updateTable('sources')
+          .set({ secret: text })
+          .where('id', '=', id)
+          .where('secret', '=', secret)
+          .execute()
+      },
+    }))
   },
-}
-
-async function resealSecret(tx: Tx, { id, secret }: Pick<Source, 'id' | 'secret'>): Promise<void> {
-  await tx
-    .updateTable('sources')
-    .set({ secret: sealedSecret(openedSecret(secret)) })
-    .where('id', '=', id)
-    .where('secret', '=', secret)
-    .execute()
 }

@@ -176,6 +176,16 @@ const faults: readonly Fault[] = [
   },
   {
     invariant: 4,
+    sql: `UPDATE payment_details SET sealed = 'zz' WHERE id = ${first('payment_details', `sealed <> ''`)}`,
+    named: /^payment_details \d+: .* What is stored is no sealed text/,
+  },
+  {
+    invariant: 4,
+    sql: `UPDATE sources SET secret = 'zz' WHERE id = ${first('sources', 'id > 0')}`,
+    named: /^sources \d+: What is stored is no sealed text/,
+  },
+  {
+    invariant: 4,
     sql: `UPDATE links SET affiliate_id = affiliate_id + 1 WHERE id = ${first('links', `code = cast(affiliate_id as text)`)}`,
     named: /^links \d+: it is the default link of affiliate \d+, and credits affiliate \d+/,
   },
@@ -215,6 +225,8 @@ describeService('faults of rows', service => {
     await approved()
     const details = { affiliate_id: id, method: 'paypal', holder: 'P', paypal_email: 'p@example.com' }
     assert.equal((await service().post('/payment-details', details)).status, 201)
+    const shop = { name: 'shop', type: 'woocommerce', context: 'shop', secret: 'a secret of the shop' }
+    assert.equal((await service().post('/sources', shop)).status, 201)
   })
 
   /** What each check says of a fault. */
