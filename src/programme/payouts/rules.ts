@@ -17,7 +17,8 @@ import { aboutWhom } from '../affiliates/account.ts'
 import { isThere, thereAmong } from '../affiliates/store.ts'
 import type { Reason } from '../ledger/because.ts'
 import { owedTo } from '../ledger/rules.ts'
-import { markReturned, payoutsOf, runOf } from '../runs/store.ts'
+import { followPayout } from '../runs/returning.ts'
+import { runOf } from '../runs/store.ts'
 import { carryOut, holdNamed, type Plan, plan, postAlone } from './paying.ts'
 import { type Payout, type PayoutRow, payout } from './payout.ts'
 import * as store from './store.ts'
@@ -132,7 +133,8 @@ function draftOf(args: CreateArguments, settings: Settings, { actor }: RequestCo
 async function edit(context: RequestContext, args: EditArguments): Promise<Payout> {
   return write(context, async tx => {
     const { before, after } = await change(context, tx, args)
-    if (before.status === 'paid' && after.status === 'failed') await returnItem(context, tx, before)
+    if (before.status === 'paid' && after.status === 'failed')
+      await returnItem(context, tx, before, 'set to failed')
     return after
   })
 }
@@ -170,7 +172,7 @@ async function remove(context: RequestContext, id: number): Promise<Payout> {
     const planned = plan(held, id, { ...before, names }, undefined, settings)
     await store.payouts.remove(tx, id)
     await finish(tx, 'payout.delete', planned, { before, eventId }, settings)
-    if (before.status === 'paid') await returnItem(context, tx, before)
+    await returnItem(context, tx, before, 'deleted')
     return before
   })
 }
@@ -193,11 +195,12 @@ async function hold(context: RequestContext, tx: WriteTx, id: number) {
 async function returnItem(
   context: RequestContext,
   tx: WriteTx,
-  { run_item_id: itemId }: Payout,
+  before: Payout,
+  what: 'set to failed' | 'deleted',
 ): Promise<void> {
-  if (itemId === 0) return
-  await markReturned(tx, itemId, now())
-  for (const payout_id of await payoutsOf(tx, itemId)) {
+  if (before.run_item_id === 0) return
+  const settings = await context.settings.hold(tx)
+  for (const payout_id of await followPayout(tx, before, what, settings)) {
     await change(context, tx, { payout_id, status: 'failed' })
   }
 }

@@ -23,7 +23,7 @@ import { readPaypal } from './results/paypal.ts'
 import { logOutcome, logResults } from './results-log.ts'
 import { payoutRun, type Run, type RunRow } from './run.ts'
 import type { ResultArguments, ResultRecord, SettleArguments } from './schema.ts'
-import { problemOf, settle } from './settling.ts'
+import { noteAnew, problemOf, settle } from './settling.ts'
 import * as store from './store.ts'
 import { MOST_NAMED } from './words.ts'
 
@@ -317,7 +317,8 @@ async function markSent(tx: WriteTx, run: Run, settings: Settings): Promise<void
 }
 
 /**
- * Records the outcome of one payment that a person reports.
+ * Records the outcome of one payment that a person reports. Where it was recorded before, nothing that the person says is lost:
+ * a note replaces that of an unknown outcome, and is refused beside one that is final.
  * @throws Failure no_run_item, run_conflict
  */
 export async function settleItem(context: RequestContext, args: SettleArguments): Promise<Item> {
@@ -330,9 +331,16 @@ export async function settleItem(context: RequestContext, args: SettleArguments)
     const item = existing(runItem, await store.items.hold(tx, id))
     const problem = problemOf(item, { outcome, note })
     if (problem !== undefined) throw conflict(`The item ${problem}`)
+    const isOtherNote = item.status === outcome && note !== '' && note !== item.note
+    if (isOtherNote && outcome !== 'unknown') {
+      throw conflict(
+        `That the payment is ${outcome} was recorded already, ${item.note === '' ? 'without a note' : 'with another note'}: it stays as it was recorded.`,
+      )
+    }
     await markSent(tx, run, settings)
     await settle(context, tx, run, [item], new Map([[id, { outcome, note }]]), settings)
     if (item.status !== outcome) await logOutcome(tx, item, outcome)
+    else if (isOtherNote) await noteAnew(tx, item, note, settings)
     return existing(runItem, await store.items.hold(tx, id))
   })
 }

@@ -42,6 +42,11 @@ export async function logOutcome(tx: WriteTx, item: Item, outcome: Outcome): Pro
   await logText(tx, item.run_id, `By hand: payment ${item.reference} ${outcome}`)
 }
 
+/** Of one payment that is returned because of its payout. */
+export async function logReturn(tx: WriteTx, item: Item, why: string): Promise<void> {
+  await logText(tx, item.run_id, `By hand: payment ${item.reference} returned, since ${why}`)
+}
+
 async function logText(tx: WriteTx, runId: number, last_results: string): Promise<void> {
   await tell(tx, runId, last_results)
   tx.log('payout_run.record', runId, { after: { last_results } })

@@ -232,8 +232,22 @@ describeService('a payout run from who is owed to who is paid', service => {
     )
 
     const [doubt] = await items(run.id, '&status=unknown')
+    for (const note of ['first look', 'second look']) {
+      const { status, body } = await service().post(`/run-items/${doubt.id}`, { status: 'unknown', note })
+      assert.deepEqual([status, body.status, body.note], [200, 'unknown', note])
+    }
+    const { body: looks } = await service().get('/events?type=run_item.edit&number=1000')
+    const { changes } = looks.findLast((event: any) => event.record_id === doubt.id)
+    assert.deepEqual(changes.note, ['first look', 'second look'])
     const settled = await service().post(`/run-items/${doubt.id}`, { status: 'paid', note: 'asked the bank' })
     assert.deepEqual([settled.body.status, settled.body.note], ['paid', 'asked the bank'])
+    for (const again of [{ note: 'asked the bank' }, {}]) {
+      const { status } = await service().post(`/run-items/${doubt.id}`, { status: 'paid', ...again })
+      assert.equal(status, 200)
+    }
+    const late = await service().post(`/run-items/${doubt.id}`, { status: 'paid', note: 'my note' })
+    assertFailure(late, 409, 'rest_payout_run_conflict')
+    assert.match(late.body.message, /^That the payment is paid was recorded already, with another note/)
     assertFailure(
       await service().post(`/run-items/${doubt.id}`, { status: 'failed' }),
       409,
@@ -399,6 +413,55 @@ describeService('a payout run from who is owed to who is paid', service => {
     await database.transaction(tx =>
       tx.updateTable('payout_runs').set({ status: 'sent' }).where('id', '=', run.id).execute(),
     )
+    await sound()
+  })
+
+  test('200 - an item whose payout is set to failed or deleted says why it is returned, and so does its run', async () => {
+    const people: number[] = []
+    for (const name of ['failing', 'vanishing', 'neither']) {
+      const { id } = await service().newAffiliate(name, { status: 'active' })
+      await owe(id, 50)
+      people.push(id)
+    }
+    const run = await approved()
+    const itemOf = async (person: number) => (await items(run.id, `&affiliate_id=${person}`))[0]
+    for (const [index, person] of people.entries()) {
+      const { id } = await itemOf(person)
+      await service().post(`/run-items/${id}`, { status: index === 2 ? 'failed' : 'paid', note: 'the bank' })
+    }
+    const [failing, vanishing, neither] = await Promise.all(people.map(itemOf))
+    const ended = [
+      await service().patch(`/payouts/${failing.payout_id}`, { affiliate_id: people[0], status: 'failed' }),
+      await service().delete(`/payouts/${vanishing.payout_id}`),
+      await service().delete(`/payouts/${neither.payout_id}`),
+    ]
+    assert.deepEqual(
+      ended.map(({ status }) => status),
+      [200, 200, 200],
+    )
+    const seen = (await Promise.all(people.map(itemOf))).map((item: any) => [
+      item.status,
+      item.note,
+      item.payout_id,
+    ])
+    assert.deepEqual(seen, [
+      ['returned', `Its payout ${failing.payout_id} was set to failed.`, failing.payout_id],
+      ['returned', `Its payout ${vanishing.payout_id} was deleted.`, 0],
+      ['failed', 'the bank', 0],
+    ])
+    const log = async (record: string, id: number) => {
+      const admin = await service().admin()
+      return (await admin.get(`/audit?record=${record}&record_id=${id}&order=asc`)).body
+    }
+    for (const item of [failing, vanishing]) {
+      const { before, after } = (await log('run_item', item.id)).at(-1)
+      assert.deepEqual([before.status, after.status], ['paid', 'returned'])
+    }
+    const said = (await log('payout_run', run.id)).map(({ after }: any) => after?.last_results)
+    assert.deepEqual(said.slice(-2), [
+      `By hand: payment ${failing.reference} returned, since payout ${failing.payout_id} was set to failed`,
+      `By hand: payment ${vanishing.reference} returned, since payout ${vanishing.payout_id} was deleted`,
+    ])
     await sound()
   })
 

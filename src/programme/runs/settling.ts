@@ -61,6 +61,8 @@ export async function settle(
   }
   const inner = inTransaction(context, tx)
   for (const item of changing.filter(({ status }) => status === 'paid')) {
+    // First, so that its payouts find it returned already.
+    await change(tx, item, reported.get(item.id)!, settings)
     // Its referrals are unpaid again.
     for (const id of await store.payoutsOf(tx, item.id)) {
       await payoutRules.edit(inner, {
@@ -69,7 +71,6 @@ export async function settle(
         status: 'failed',
       })
     }
-    await change(tx, item, reported.get(item.id)!, settings)
   }
 }
 
@@ -89,6 +90,15 @@ async function change(
   tx.log('run_item.edit', item.id, {
     before: runItem.logged(item, settings),
     after: runItem.logged(after, settings),
+  })
+}
+
+/** Puts another note in the place of the one on an item whose outcome is still unknown. */
+export async function noteAnew(tx: WriteTx, item: Item, note: string, settings: Settings): Promise<void> {
+  await store.changeItems(tx, [item.id], { note, updated_at: now() })
+  tx.log('run_item.edit', item.id, {
+    before: runItem.logged(item, settings),
+    after: runItem.logged({ ...item, note }, settings),
   })
 }
 

@@ -306,19 +306,7 @@ export async function nameReserved(tx: Tx, payoutIds: readonly number[]): Promis
   await naming(tx, { ids: payoutIds })
 }
 
-const returning = prepared((tx: Db, { id, time }: { id: number; time: number }) =>
-  tx
-    .updateTable('run_items')
-    .set({ status: sql.lit('returned'), settled_at: time, updated_at: time })
-    .where('id', '=', id)
-    .where('status', '=', sql.lit('paid')),
-)
-
-/** Marks an item whose payout has failed after all, or was deleted. */
-export async function markReturned(tx: Tx, itemId: number, time: number): Promise<void> {
-  await returning(tx, { id: itemId, time })
-}
-
+/** The payouts that an item was split into. */
 export async function payoutsOf(db: Db, itemId: number): Promise<number[]> {
   const query = db.selectFrom('payouts').select('id').where('run_item_id', '=', itemId)
   const rows = await query.where('run_item_id', '!=', 0).orderBy('id').execute()
