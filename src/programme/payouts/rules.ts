@@ -208,13 +208,13 @@ async function returnItem(
 /** A payout of a run paid what the run's files said, so it can only turn out to have failed. */
 function refuseRun(before: Payout, after: Payout): void {
   if (before.run_item_id === 0) return
-  const isSame = (['affiliate_id', 'amount', 'referrals'] as const).every(
+  const isSame = (['affiliate_id', 'amount', 'referrals', 'payout_method'] as const).every(
     name => before[name] === after[name],
   )
   if (isSame && !(before.status === 'failed' && after.status === 'paid')) return
   throw new Failure('payout_conflict', {
     message:
-      'A payout run made this payout: only its status can change, from paid to failed. Record another payout for what is paid otherwise.',
+      'A payout run made this payout: its date, reference and note can change, and its status from paid to failed. Record another payout for what is paid otherwise.',
   })
 }
 

@@ -225,11 +225,19 @@ describeService('a payout run from who is owed to who is paid', service => {
     assert.equal((await service().get(`/referrals/${referrals[0]}`)).body.status, 'paid')
     assert.equal((await service().get(`/referrals/${referrals[1]}`)).body.status, 'unpaid')
     assert.equal((await items(run.id, '&status=failed'))[0].note, 'closed; account')
-    assertFailure(
-      await service().patch(`/payouts/${paid.id}`, { affiliate_id: ids[0], amount: 3 }),
-      409,
-      'rest_payout_conflict',
-    )
+    for (const change of [{ amount: 3 }, { payout_method: 'cash' }, { affiliate_id: ids[1] }]) {
+      const refused = await service().patch(`/payouts/${paid.id}`, { affiliate_id: ids[0], ...change })
+      assertFailure(refused, 409, 'rest_payout_conflict')
+      assert.match(refused.body.message, /its date, reference and note can change/)
+    }
+    const noted = {
+      affiliate_id: ids[0],
+      date: '2026-02-03',
+      reference: 'B-1',
+      note: 'seen',
+      payout_method: 'csv',
+    }
+    assert.equal((await service().patch(`/payouts/${paid.id}`, noted)).status, 200)
 
     const [doubt] = await items(run.id, '&status=unknown')
     for (const note of ['first look', 'second look']) {
