@@ -1,7 +1,7 @@
 /** Payout settings: the payer, and the approval of payout runs. */
 import { Type } from 'typebox'
 import { MOST_ACH_PAYER, MOST_SEPA_NAME, problemInAch, problemInSepa } from '../base/bank-texts.ts'
-import { compactCode, ibanProblem, isBic, isRouting } from '../base/banks.ts'
+import { bicProblem, compactCode, ibanProblem, isRouting } from '../base/banks.ts'
 import type { Problems } from '../base/errors.ts'
 import { choice, line } from '../base/schemas.ts'
 import type { PayoutSettings, Settings } from '../base/settings.ts'
@@ -56,10 +56,11 @@ interface Changes {
 export function payoutProblems(changes: Changes, before: Settings): Problems {
   const { payer_iban: iban, payer_bic: bic, payer_routing: routing, payer_company_id: company } = changes
   const wrongIban = iban ? ibanProblem(compactCode(iban)) : undefined
+  const wrongBic = bic ? bicProblem(compactCode(bic)) : undefined
   return {
     ...problemsOfTexts(changes, before),
     ...(wrongIban && { payer_iban: wrongIban }),
-    ...(bic && !isBic(compactCode(bic)) && { payer_bic: 'must be a BIC of 8 or 11 characters, or empty.' }),
+    ...(wrongBic && { payer_bic: wrongBic }),
     ...(routing &&
       !isRouting(routing) && { payer_routing: 'must be a routing number of 9 digits, or empty.' }),
     ...(company &&

@@ -3,7 +3,7 @@
  * waiting period, so that a takeover of an account is noticed in time.
  */
 import { sealedFactors } from '../../accounts/second-factor/codes.ts'
-import { compactCode, ibanProblem, isBic, isRouting } from '../../base/banks.ts'
+import { bicProblem, compactCode, ibanProblem, isRouting } from '../../base/banks.ts'
 import { Failure, invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
@@ -130,9 +130,10 @@ const problemsOfMethod: Record<Method, (args: Partial<CreateArguments>) => Probl
   paypal: ({ paypal_email }) => (paypal_email ? {} : { paypal_email: isRequired }),
   sepa: ({ iban, bic, holder }) => {
     const wrong = iban ? ibanProblem(compactCode(iban)) : isRequired
+    const wrongBic = bic && bicProblem(compactCode(bic))
     return {
       ...(wrong && { iban: wrong }),
-      ...(bic && !isBic(compactCode(bic)) && { bic: 'must be a BIC of 8 or 11 characters.' }),
+      ...(wrongBic && { bic: wrongBic }),
       ...(!holder && { holder: isRequired }),
     }
   },

@@ -87,6 +87,7 @@ function problemOf(
       note: 'A spreadsheet would take the name or the account for a formula.',
     }
   }
-  const note = formatOf(method).problemOfName?.(name)
+  const { problemOfName, problemOfAccount } = formatOf(method)
+  const note = problemOfName?.(name) ?? problemOfAccount?.(account)
   return note === undefined ? undefined : { reason: 'unfit_details', note }
 }

@@ -57,6 +57,8 @@ export interface Format {
   problemOfAmount?(amount: bigint, money: Pick<Frame, 'currency' | 'decimals'>): string | undefined
   /** Why a payee cannot be in such a file: characters are never dropped silently. */
   problemOfName?(name: string): string | undefined
+  /** Why such a file cannot pay to an account, of which the readable part is known. */
+  problemOfAccount?(account: string): string | undefined
   write(frame: Frame, lines: Lines): AsyncIterable<string>
 }
 

@@ -205,6 +205,45 @@ describeService('the files of a payout run', service => {
     }
   })
 
+  test('400 - an account or a bank outside of SEPA; whose details are from before is left out', async () => {
+    const admin = await service().admin()
+    await admin.patch('/settings', { currency: 'EUR', payer_name: 'Shop', payer_iban: IBANS[0] })
+    const outside = ['AE070331234567890123456', 'TR330006100519786457841326', 'BR1800360305000010009795493C1']
+    const [id, joined, former] = (await people(['elsewhere', 'joined', 'former'])) as [number, number, number]
+    for (const iban of outside) {
+      const reply = await enter(id, { method: 'sepa', iban, bic: 'CHASUS33XXX', holder: 'A B' })
+      assertFailure(reply, 400, 'rest_invalid_param')
+      const { params } = reply.body.data
+      assert.match(params.iban, new RegExp(`account in SEPA: ${iban.slice(0, 2)} is no country of SEPA`))
+      assert.match(params.bic, /bank in SEPA: US is no country of SEPA/)
+      const payer = await admin.patch('/settings', { payer_iban: iban, payer_bic: 'CHASUS33XXX' })
+      assertFailure(payer, 400, 'rest_invalid_param')
+      assert.deepEqual(Object.keys(payer.body.data.params), ['payer_iban', 'payer_bic'])
+    }
+    // Serbia has joined, and banks of a territory have BICs of their own.
+    for (const [iban, bic] of [
+      ['RS35260005601001611379', 'NBSRRSBG'],
+      [IBANS[1]!, 'BNPAREXX'],
+    ])
+      assert.equal((await enter(joined, { method: 'sepa', iban, bic, holder: 'A B' })).status, 201)
+    await owe(former, 10)
+    await enter(former, { method: 'sepa', iban: IBANS[2], holder: 'Former' })
+    await service().database.transaction(tx =>
+      tx
+        .updateTable('payment_details')
+        .set({ account: 'AE •••• 3456' })
+        .where('affiliate_id', '=', former)
+        .execute(),
+    )
+    const { body: run } = await service().post('/payout-runs', { method: 'sepa' })
+    const { reason, note } = (await items(run.id)).find((item: any) => item.affiliate_id === former)
+    assert.deepEqual([reason, note], ['unfit_details', 'AE is no country of SEPA: a bank refuses the file.'])
+    await cancelled(run.id)
+    const { body: owed } = await service().get(`/referrals?affiliate_id=${former}`)
+    await service().patch(`/referrals/${owed[0].id}`, { status: 'rejected' })
+    await admin.patch('/settings', { payer_name: '', payer_iban: '' })
+  })
+
   test('pain.001.001.09: sums, counts and characters; who does not fit is left out with the reason', async () => {
     const admin = await service().admin()
     await admin.patch('/settings', { currency: 'EUR' })

@@ -3,7 +3,7 @@
  * (EPC132-08): EUR, charges shared (SLEV), the characters of the Latin set that every bank takes.
  */
 import { MOST_SEPA_NAME, problemInSepa } from '../../../base/bank-texts.ts'
-import { ibanProblem } from '../../../base/banks.ts'
+import { bicProblem, ibanProblem, outsideSepa } from '../../../base/banks.ts'
 import { decimalText } from '../../../base/money.ts'
 import { fileReferenceOf } from '../references.ts'
 import type { Format, Frame, Line } from './format.ts'
@@ -71,13 +71,15 @@ export const sepa: Format = {
   contentType: 'application/xml; charset=utf-8',
   currency: 'EUR',
   mostAmount: 99_999_999_999n,
-  problemsOfPayer: ({ name, iban }) => [
+  problemsOfPayer: ({ name, iban, bic }) => [
     ...(name === '' ? ['Name (payer_name) is empty.'] : []),
     ...[problemInSepa(name, 'Name (payer_name)', MOST_SEPA_NAME) ?? []].flat(),
     ...(iban === '' || ibanProblem(iban) ? ['IBAN (payer_iban) is empty or wrong.'] : []),
+    ...(bic !== '' && bicProblem(bic) ? ['BIC (payer_bic) is wrong.'] : []),
   ],
   problemOfNote: note => problemInSepa(note, 'The note', 140),
   problemOfName: name => problemInSepa(name, 'The name', MOST_SEPA_NAME),
+  problemOfAccount: outsideSepa,
   async *write(frame, lines) {
     yield header(frame)
     for await (const batch of lines()) yield batch.map(line => `${transaction(line, frame)}\n`).join('')
