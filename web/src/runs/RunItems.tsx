@@ -128,12 +128,14 @@ function Act({ run, item }: { run: Run; item: Item }) {
   return isUnknown ? <EnterDetails run={run} item={item} /> : <LeaveOut run={run} item={item} />
 }
 
-function EnterDetails({ run: { method }, item: { affiliate_id } }: { run: Run; item: Item }) {
+function EnterDetails({ run: { method }, item }: { run: Run; item: Item }) {
+  const { affiliate_id } = item
   return (
     <Allowed to="payment-details.create">
       <Button
         size="small"
         component={Link}
+        aria-label={`Enter them: ${payeeOf(item)}`}
         to={`/payment-details/create?${queryOf({ affiliate_id, method })}`}
       >
         Enter them
