@@ -309,6 +309,27 @@ export function runScenarios(world: () => World): void {
       })
     })
 
+    test('prepared again after it was cancelled - the time of the cut-off stays, unless another day is chosen', async () => {
+      const run = await world().make('/payout-runs', { cut_off: '2026-10-30 12:00:00', minimum: 999_999 })
+      await world().api('POST', `/payout-runs/${run.id}/cancel`)
+      for (const [day, cutOff] of [
+        [undefined, '2026-10-30 12:00:00'],
+        ['2026-10-31', '2026-10-31 23:59:59'],
+      ] as const) {
+        await world().work(`/payout-runs/${run.id}/show`, async page => {
+          await page.getByRole('link', { name: 'Prepare again' }).click()
+          await page.getByText(/^Until .* UTC; the whole of another day/).waitFor()
+          if (day !== undefined) await page.getByLabel('Earned until').fill(day)
+          await page.getByRole('button', { name: 'Prepare' }).click()
+          await page.getByRole('heading', { level: 1, name: /^Payout run \d+$/ }).waitFor()
+          await page.getByText('Would be paid', { exact: true }).waitFor()
+          const path = page.url().match(/\/payout-runs\/\d+/)![0]
+          assert.equal((await world().read(path)).cut_off, cutOff)
+          await world().api('POST', `${path}/cancel`)
+        })
+      }
+    })
+
     test('payment details are entered on the page of the affiliate, and only their end can be read', async () => {
       const { id } = await world().make('/affiliates', {
         create_user: true,

@@ -122,6 +122,7 @@ function NewLike({ run }: { run: Run }) {
   const record = {
     method,
     cut_off: cut_off.slice(0, 10),
+    cut_off_time: cut_off,
     minimum: String(minimum),
     note,
     group_id: group_id || null,

@@ -4,18 +4,26 @@ import { useWatch } from 'react-hook-form'
 import { Link as RouterLink } from 'react-router-dom'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { FormSection, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
+import { time } from '../ui/format.ts'
 import { RecordCreate } from '../ui/RecordForms.tsx'
 import { payoutRuns } from './pages.ts'
 import { methods } from './run.ts'
 
 type Values = Record<string, unknown>
 
-function argumentsOf({ method, cut_off, minimum, note, exclude, group_id }: Values): Values {
+/** The cut-off of an earlier run to the second, where it was within a day, and no other day is chosen. */
+function exactly({ cut_off, cut_off_time }: Values): string | undefined {
+  if (typeof cut_off_time !== 'string' || cut_off_time.endsWith(' 23:59:59')) return undefined
+  return cut_off && cut_off_time.startsWith(String(cut_off)) ? cut_off_time : undefined
+}
+
+function argumentsOf(values: Values): Values {
+  const { method, cut_off, minimum, note, exclude, group_id } = values
   const excluded = String(exclude ?? '').trim()
   return {
     method,
     minimum: Number(minimum),
-    ...(cut_off ? { cut_off } : {}),
+    ...(cut_off ? { cut_off: exactly(values) ?? cut_off } : {}),
     ...(note ? { note } : {}),
     ...(group_id ? { group_id } : {}),
     ...(excluded && { exclude: excluded.split(',').map(part => Number(part.trim())) }),
@@ -39,6 +47,8 @@ export function RunCreate() {
 
 function Fields() {
   const method = useWatch({ name: 'method' })
+  const [cut_off, cut_off_time] = useWatch({ name: ['cut_off', 'cut_off_time'] })
+  const exact = exactly({ cut_off, cut_off_time })
   return (
     <>
       <FormSection
@@ -49,7 +59,11 @@ function Fields() {
           <DateInput
             source="cut_off"
             label="Earned until"
-            helperText="Included; all when empty. Refunds always count."
+            helperText={
+              exact === undefined
+                ? 'Included; all when empty. Refunds always count.'
+                : `Until ${time(exact)}; the whole of another day, all when empty. Refunds always count.`
+            }
           />
           <MoneyInput source="minimum" label="Minimum" />
         </Row>
