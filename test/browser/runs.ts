@@ -186,8 +186,16 @@ export function runScenarios(world: () => World): void {
           status: 'active',
         })
         await world().make('/referrals', { affiliate_id: id, amount: 234_567, status: 'unpaid' })
+        const earlier = await world().make('/payout-runs', { minimum: 234_567 })
+        assert.equal(earlier.approval, 'one')
         assert.equal((await ask('PATCH', '/settings', { approval: 'two' })).status(), 200)
         try {
+          // What was prepared by one person's setting takes two by now.
+          await goTo(page, `/payout-runs/${earlier.id}/show`)
+          await page.getByText('Somebody else has to approve it: you prepared it.').waitFor()
+          await page.getByText('Two people').waitFor()
+          assert.equal(await page.getByRole('button', { name: 'Approve' }).count(), 0)
+          await goTo(page, '/payout-runs')
           await page.getByRole('link', { name: 'Prepare payout run' }).first().click()
           await page.getByLabel('Minimum').fill('234567')
           await page.getByRole('button', { name: 'Prepare' }).click()

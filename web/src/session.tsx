@@ -74,6 +74,14 @@ export function useSession(): Session {
   return session
 }
 
+const sessionQuery = { queryKey: ['session'], queryFn: () => get<Session>('session') }
+
+/** The same, read again when what shows it opens: for settings that somebody else may have changed since. */
+export function useLatestSession(): Session {
+  const session = useSession()
+  return useQuery({ ...sessionQuery, refetchOnMount: 'always' }).data ?? session
+}
+
 /** Permission check, for example 'payouts.create'. Accepts resources in the spelling of their paths ('payout-runs'). */
 export function useCan(): (permission: string) => boolean {
   const { granted } = useSession()
@@ -90,7 +98,7 @@ export function SessionProvider({
   failed: (error: Error, retry: () => void) => ReactNode
 }) {
   const queryClient = useQueryClient()
-  const { data, error, refetch } = useQuery({ queryKey: ['session'], queryFn: () => get<Session>('session') })
+  const { data, error, refetch } = useQuery(sessionQuery)
   useEffect(() => {
     // Heard by the other tabs only.
     const look = ({ key }: StorageEvent) => {

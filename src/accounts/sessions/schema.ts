@@ -58,6 +58,7 @@ export const sessionRecord = Type.Object({
       programme_page: setting.programme_page,
       visitor_url: setting.visitor_url,
       allowed_hosts: setting.allowed_hosts,
+      approval: setting.approval,
     }),
   ),
   granted: Type.Optional(

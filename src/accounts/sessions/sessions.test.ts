@@ -126,6 +126,7 @@ describeService('sessions: log in', service => {
       default_rate_type: 'percentage',
       programme_page: '',
       allowed_hosts: [],
+      approval: 'one',
     })
     assert.equal(body.user.login, 'admin')
     assert.ok(['affiliates.read', 'affiliates.create'].every(name => body.permissions.includes(name)))

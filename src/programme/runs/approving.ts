@@ -21,7 +21,7 @@ import { differenceOf, isSame } from './proposal.ts'
 import { releaseItems } from './releasing.ts'
 import { payoutRun, type Run } from './run.ts'
 import * as store from './store.ts'
-import { MOST_NAMED } from './words.ts'
+import { approvalOf, MOST_NAMED } from './words.ts'
 
 /** Other writes wait for one chunk at most. */
 const ITEMS_AT_ONCE = 50
@@ -83,9 +83,8 @@ function refuseUnready(run: Run, hash: string): void {
   if (run.payees === 0) throw conflict('Nobody is paid by this run.')
 }
 
-/** The stricter of the run's setting and the present one counts. */
 function refuseSamePerson({ actor }: RequestContext, run: Run, { payouts }: Settings): void {
-  if (payouts.approval === 'one' && run.approval === 'one') return
+  if (approvalOf(run.approval, payouts.approval) === 'one') return
   if (actor.userId === 0) {
     throw new Failure('second_person', {
       message: 'Two people are needed, and the command line is nobody: approve by an account of your own.',

@@ -21,6 +21,7 @@ import { leftOutOf, payoutRun, type Run } from './run.ts'
 import type { CancelArguments, editArguments, PrepareArguments } from './schema.ts'
 import * as store from './store.ts'
 import { sumItems } from './sums-store.ts'
+import { approvalOf } from './words.ts'
 
 export { reconcile, reconciliationCsv } from './reconciling.ts'
 export { recordResults, settleItem } from './recording.ts'
@@ -115,7 +116,7 @@ export async function edit(context: RequestContext, args: Static<typeof editArgu
     refuseInvalid(await problemOfStrangers(tx, { exclude, leave_out }))
     const after = await store.runs.update(tx, before, {
       left_out: leftOutAfter(before, args),
-      approval: before.approval === 'two' ? 'two' : settings.payouts.approval,
+      approval: approvalOf(before.approval, settings.payouts.approval),
       prepared_by: context.actor.userId,
       payer: storedPayer(settings),
       created_at: now(),

@@ -5,9 +5,7 @@ import { formatTime, parseMoment } from '../../base/time.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import { amount, count, created, derivedAmount, link, status, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
-import { methods, runStatuses } from './words.ts'
-
-const approvals = ['one', 'two'] as const
+import { approvals, methods, runStatuses } from './words.ts'
 
 /** A field that only the service sets. */
 const serviceOnly = <F extends { readonly create?: unknown; readonly edit?: unknown }>(

@@ -18,6 +18,15 @@ export const itemStatuses = [
   'unknown',
 ] as const
 
+/** How many persons a run takes. */
+export const approvals = ['one', 'two'] as const
+
+type Approval = (typeof approvals)[number]
+
+/** The stricter of the run's setting and the present one counts. */
+export const approvalOf = (ofRun: Approval, present: Approval): Approval =>
+  ofRun === 'two' || present === 'two' ? 'two' : 'one'
+
 /** Why an affiliate with a balance is not paid. */
 export const reasons = [
   'left_out',

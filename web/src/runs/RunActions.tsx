@@ -3,9 +3,10 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify, useRefresh } from 'react-admin'
 import { Link } from 'react-router-dom'
+import { approvalOf } from '../../../src/programme/runs/words.ts'
 import { WithNames } from '../affiliates/WithNames.tsx'
 import { get, messageOf, request } from '../api.ts'
-import { useCan, useSession } from '../session.tsx'
+import { useCan, useLatestSession, useSession } from '../session.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { plural, useMoney } from '../ui/format.ts'
@@ -47,10 +48,17 @@ export function RunActions({ run }: { run: Run }) {
   )
 }
 
+/** How many persons it takes: of a draft, what the service would apply now. */
+export function useApproval({ status, approval }: Run): Run['approval'] {
+  const { settings } = useLatestSession()
+  return status === 'draft' ? approvalOf(approval, settings.approval) : approval
+}
+
 /** Approving, or why the signed-in user cannot. */
 function Approval({ run }: { run: Run }) {
   const { user } = useSession()
-  if (run.approval === 'one' || ![0, user.id].includes(run.prepared_by)) return <Approve run={run} />
+  const approval = useApproval(run)
+  if (approval === 'one' || ![0, user.id].includes(run.prepared_by)) return <Approve run={run} />
   return (
     <Typography variant="body2" sx={{ alignSelf: 'center', color: 'text.secondary' }}>
       {run.prepared_by === 0

@@ -16,7 +16,7 @@ import { UserName } from '../users/UserName.tsx'
 import { Files } from './Files.tsx'
 import { payoutRuns } from './pages.ts'
 import { Results } from './Results.tsx'
-import { RunActions } from './RunActions.tsx'
+import { RunActions, useApproval } from './RunActions.tsx'
 import { RunItems } from './RunItems.tsx'
 import { methodName, nameOf, type Run, useReconciliation } from './run.ts'
 
@@ -136,6 +136,7 @@ function GroupName({ id }: { id: number }) {
 
 function RunDetails({ run }: { run: Run }) {
   const money = useMoney()
+  const approval = useApproval(run)
   const account = (id: number, key: string) =>
     id === 0 ? 'the command line' : <UserName key={key} id={id} />
   return (
@@ -146,7 +147,7 @@ function RunDetails({ run }: { run: Run }) {
         ['Group', run.group_id !== 0 && <GroupName key="group" id={run.group_id} />],
         ['Minimum', money.full(run.minimum)],
         ['Note', run.note && <bdi key="note">{run.note}</bdi>],
-        ['Approval', run.approval === 'two' ? 'Two people: who prepared it cannot approve it' : 'One person'],
+        ['Approval', approval === 'two' ? 'Two people: who prepared it cannot approve it' : 'One person'],
         ['Prepared', time(run.date)],
         ['Prepared by', account(run.prepared_by, 'prepared')],
         ['Approved', run.approved_at && time(run.approved_at)],
