@@ -222,6 +222,9 @@ export function runScenarios(world: () => World): void {
           await page.getByText('The run was prepared again since you opened it.').waitFor()
           await page.getByRole('alertdialog').getByRole('button', { name: 'Approve' }).click()
           await page.getByText(/^Payout run \d+ approved$/).waitFor()
+          await page.getByRole('region', { name: 'Files', exact: true }).waitFor()
+          await settled(page)
+          assert.equal(await page.getByText('The run was prepared again since you opened it.').count(), 0)
           assert.equal((await world().read(path)).status, 'approved')
         } finally {
           await world().work('/settings', other =>

@@ -98,6 +98,8 @@ function useConfirmation(onConfirm: Question['onConfirm'], onClose: () => void, 
   }
   const confirm = async () => {
     setBusy(true)
+    // Of the attempt before: it is not the last word where the question goes because this one succeeds.
+    setProblem('')
     try {
       await onConfirm()
       close()
