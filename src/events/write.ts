@@ -7,6 +7,7 @@
 import type { Origin } from '../base/actor.ts'
 import type { Settings } from '../base/settings.ts'
 import type { Database, TransactionOptions, Tx } from '../storage/database.ts'
+import { inSavepoint } from '../storage/savepoint.ts'
 import type { Logged, Schema } from '../storage/table.ts'
 import type { Tables } from '../storage/tables.ts'
 import { type Change, eventsOf } from './append.ts'
@@ -46,6 +47,11 @@ export interface WriteTx extends Tx {
   reserveEvents(count: number): Promise<number[]>
   /** Reserves by one statement what `reserveEvent` gives out from now on; what is left over names no event. */
   expectEvents(count: number): Promise<void>
+  /**
+   * Runs a part of the work: if it throws, neither its changes nor what it has logged remain, and the transaction continues.
+   * Nothing else may run in the transaction meanwhile.
+   */
+  attempt<T>(part: () => Promise<T>): Promise<T>
 }
 
 type Writer = Pick<RequestContext, 'database' | 'actor' | 'address'>
@@ -74,8 +80,17 @@ export function write<T>(
     const expectEvents = async (count: number) => {
       expected.push(...(await reserveEvents(count)).reverse())
     }
+    const attempt = async <R>(part: () => Promise<R>) => {
+      const { length } = entries
+      try {
+        return await inSavepoint(tx, part)
+      } catch (error) {
+        entries.length = length
+        throw error
+      }
+    }
     const result = await work(
-      Object.assign(view, { writes: true as const, log, reserveEvent, reserveEvents, expectEvents }),
+      Object.assign(view, { writes: true as const, log, reserveEvent, reserveEvents, expectEvents, attempt }),
     )
     hasEnded = true
     if (entries.length > 0) await insertEntries(tx, entries)

@@ -3,6 +3,7 @@
  * customer has an affiliate now.
  * See docs/decisions/conversions.md.
  */
+import { Failure } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
@@ -29,6 +30,8 @@ export interface Recording {
   readonly sourceId: number
   /** Those of the reported payment. */
   readonly names: Names
+  /** Others are recorded in the transaction meanwhile: what fails fails them as well, and each is recorded again by itself. */
+  readonly isOneOfMany?: boolean
 }
 
 export interface Report extends Recording {
@@ -222,7 +225,8 @@ export const MOST_FOLLOWING = 100
 
 /**
  * Renewals may be reported before the sale that identifies the affiliate. They are then credited as if they had come
- * after it: the first of them at once, others in the background (`following.ts`).
+ * after it: the first of them at once, others in the background (`following.ts`). One that cannot be credited refuses no
+ * report of another purchase: it is left to the background, which passes over it and says so.
  * @param own the payment being reported
  * @param most how many
  * @returns the same payment, in which something may have been credited, too
@@ -242,12 +246,30 @@ export async function creditFollowing(
   if (last && sales.length === most) {
     await continueFrom(tx, { customer_id, occurred_at: last.occurred_at, conversion_id: last.id })
   } else if (conversion_id !== undefined) await endFollowing(tx, customer_id)
+  const isInBackground = conversion_id !== undefined
   let payment = own
+  let done = { customer_id, occurred_at, conversion_id: conversion_id ?? 0 }
   for (const sale of sales) {
-    const credited = await creditOne(recording, sale, claimant)
+    const credit = () => creditOne(recording, sale, claimant)
+    const credited = await (isInBackground || recording.isOneOfMany ? credit() : attempted(tx, credit))
+    if (credited instanceof Failure) {
+      await continueFrom(tx, done)
+      return payment
+    }
     if (credited?.id === own.id) payment = credited
+    done = { customer_id, occurred_at: sale.occurred_at, conversion_id: sale.id }
   }
   return payment
+}
+
+/** @returns why it was refused, in the place of what it results in */
+async function attempted<T>(tx: WriteTx, work: () => Promise<T>): Promise<T | Failure> {
+  try {
+    return await tx.attempt(work)
+  } catch (failure) {
+    if (failure instanceof Failure) return failure
+    throw failure
+  }
 }
 
 async function creditOne(

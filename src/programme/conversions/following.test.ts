@@ -60,6 +60,68 @@ describeService('a customer with more purchases than are credited at once', serv
     assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
   })
 
+  test('201 - a sale, an attribution or a line of a customer whose other purchase cannot be credited', async () => {
+    const { id } = await service().newAffiliate('seller-beside', { status: 'active', rate: 10 })
+    const admin = await service().admin()
+    const high = await service().newAffiliate('seller-high', { status: 'active', rate: 200 })
+    const renewal = { kind: 'renewal', context: 'beside', occurred_at: '2026-03-10', amount: 50 }
+    const sale = { kind: 'sale', context: 'beside', occurred_at: '2026-03-01', amount: 100 }
+    const report = async (args: object) => {
+      const reply = await service().post('/conversions', args)
+      assert.equal(reply.status, 201, JSON.stringify(reply.body))
+      return reply.body
+    }
+    const headers = { 'content-type': 'application/x-ndjson' }
+    const reportLine = async (args: object) => {
+      const { body } = await service().post<string>('/conversions', JSON.stringify(args), { headers })
+      const [line] = body.trim().split('\n')
+      assert.equal(JSON.parse(line!).status, 201, body)
+      return JSON.parse(line!)
+    }
+    for (const way of ['sale', 'attribution', 'line', 'large'] as const) {
+      const affiliate_id = way === 'large' ? high.id : id
+      const customer = { id: way }
+      const name = (reference: string) => ({ reference: `${way}-${reference}`, customer })
+      await report({ ...renewal, ...name('before'), occurred_at: '2026-03-05' })
+      const amount = way === 'large' ? 999_999_999_999.99 : 50
+      const refused = await report({ ...renewal, ...name('refused'), amount })
+      await report({ ...renewal, ...name('after'), occurred_at: '2026-03-15' })
+      // Its reference is that of another referral by now.
+      if (way !== 'large') {
+        const { reference } = name('refused')
+        const byHand = { affiliate_id, context: 'beside', reference, amount: 10 }
+        assert.equal((await service().post('/referrals', byHand)).status, 201)
+      }
+      const first = { ...sale, ...name('first') }
+      if (way === 'attribution') await report(first)
+      const send = way === 'line' ? reportLine : report
+      const { referrals } = await send(
+        way === 'attribution'
+          ? { kind: 'attribution', context: 'beside', reference: first.reference, affiliate_id }
+          : { ...first, affiliate_id },
+      )
+      assert.equal(referrals.length, 1)
+      const credited = async () => {
+        const path = `/conversions?affiliate_id=${affiliate_id}&search=${way}-&kind=renewal`
+        const { body } = await service().get(path)
+        return body.map((one: any) => one.reference)
+      }
+      assert.deepEqual(await credited(), [`${way}-before`])
+      const left: number[] = []
+      await creditRest(
+        operatorOf(service().database),
+        () => false,
+        ({ id }) => left.push(id),
+      )
+      assert.deepEqual(left, [refused.conversion.conversion_id])
+      assert.deepEqual((await credited()).sort(), [`${way}-after`, `${way}-before`])
+      const { body } = await admin.get(`/audit?action=conversion.attribute&record_id=${left[0]}`)
+      assert.deepEqual(body, [])
+    }
+    assert.deepEqual(await waiting(), [])
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+  })
+
   test('a commission that no amount can be keeps no other purchase waiting', async () => {
     const first = await bought()
     const second = await bought()

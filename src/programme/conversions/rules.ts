@@ -53,6 +53,8 @@ interface Circumstances {
   readonly isNew?: boolean
   /** Payments already read by other reports in the same transaction. */
   readonly payments?: Payments
+  /** See `Recording`. */
+  readonly isOneOfMany?: boolean
 }
 
 /** @throws Failure invalid_argument, conversion_exists, conversion_conflict, reference_taken */
@@ -72,7 +74,7 @@ export async function createIn(
   tx: WriteTx,
   settings: Settings,
   sent: CreateArguments,
-  { sourceId = 0, isNew = false, payments = new Payments() }: Circumstances,
+  { sourceId = 0, isNew = false, payments = new Payments(), isOneOfMany = false }: Circumstances,
 ): Promise<Created> {
   const payment = isNew ? UNKNOWN : await payments.name(tx, namesOf(sent))
   const { members } = payment
@@ -80,7 +82,8 @@ export async function createIn(
   refuseWrong(args, settings)
   const fact = factOf(args, settings)
   const same = sameAs(fact, members, args)
-  const report = { tx, args, fact, payment, payments, settings, sourceId, names: namesOf(sent) }
+  const names = namesOf(sent)
+  const report = { tx, args, fact, payment, payments, settings, sourceId, names, isOneOfMany }
   if (!same) refuseMisfits(fact, members)
   const recorded = same ? await recordAgain(report, same) : await record(report)
   payments.keep(recorded.payment, namesOf(sent))

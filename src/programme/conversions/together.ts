@@ -55,10 +55,8 @@ export async function createMany(
         for (let start = 0; start < wave.length; start += AT_ONCE) {
           await settled(wave.slice(start, start + AT_ONCE), async group => {
             for (const { place, args, paymentId } of group) {
-              created.set(
-                place,
-                await createIn(tx, settings, args, { isNew: !known.has(paymentId), payments }),
-              )
+              const circumstances = { isNew: !known.has(paymentId), payments, isOneOfMany: true }
+              created.set(place, await createIn(tx, settings, args, circumstances))
             }
           })
           await setImmediate()
