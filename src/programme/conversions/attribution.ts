@@ -93,11 +93,14 @@ function objection(
   if (claim.reason) return claim.reason
   if (!claimant) return 'unknown_affiliate'
   if (claimant.status !== 'active') return 'inactive'
-  return buyers.some(buyer => isSame(claimant, buyer)) ? 'self_referral' : undefined
+  return buyers.some(buyer => hasBought(claimant, buyer)) ? 'self_referral' : undefined
 }
 
 /** Whether someone has bought through their own link. */
-function isSame({ user_id, payment_email_key, email_key }: Claimant, { userId, emails }: Buyer): boolean {
+export function hasBought(
+  { user_id, payment_email_key, email_key }: Claimant,
+  { userId, emails }: Buyer,
+): boolean {
   if (userId !== null && userId === user_id) return true
   const mailboxes = emails.filter(email => email !== '').map(mailboxOf)
   if (mailboxes.length === 0) return false

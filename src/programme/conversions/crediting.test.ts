@@ -280,6 +280,40 @@ describeService('credit that waits for its sale', service => {
     assert.equal(body.affiliate_id, first)
   })
 
+  test('purchase or lead under the address of the affiliate - is not credited along with others of the customer or payment', async () => {
+    const name = fresh()
+    const affiliate_id = await active(name('own'))
+    const own = { email: `${name('own')}@example.com` }
+    const buyer = { id: name('c'), email: `${name('buyer')}@example.org` }
+    const sale = { kind: 'sale', amount: 100, occurred_at: '2026-03-10' }
+    await report({ ...sale, reference: name('known'), customer: buyer, occurred_at: '2026-01-01' })
+    const before = { ...sale, reference: name('own'), customer: { ...buyer, ...own }, affiliate_id }
+    assert.equal((await report(before)).conversion.affiliate_id, 0)
+    const other = { ...sale, reference: name('other'), customer: buyer }
+    await report(other)
+    const first = { ...sale, reference: name('first'), customer: buyer, occurred_at: '2026-03-01' }
+    await report({ ...first, affiliate_id })
+    const creditOf = async (reference: string) =>
+      (await listed(name(reference))).map((one: any) => [one.kind, one.affiliate_id])
+    assert.deepEqual(await creditOf('own'), [['sale', 0]])
+    assert.deepEqual((await creditOf('other'))[0], ['sale', affiliate_id])
+
+    const payment = { reference: name('lead') }
+    await report({ kind: 'lead', ...payment, customer: own, affiliate_id })
+    const another = { email: `${name('another')}@example.org` }
+    await report({ ...sale, ...payment, customer: another })
+    const { referrals } = await report({ kind: 'attribution', ...payment, affiliate_id })
+    assert.deepEqual(
+      referrals.map((one: any) => one.type),
+      ['sale'],
+    )
+    assert.deepEqual((await creditOf('lead')).toSorted(), [
+      ['attribution', affiliate_id],
+      ['lead', 0],
+      ['sale', affiliate_id],
+    ])
+  })
+
   test('lead of a customer with orders - earns the same at once and credited later', async () => {
     const name = fresh()
     const { id } = await service().newAffiliate('waiting-lead', { status: 'active' })

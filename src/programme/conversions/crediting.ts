@@ -10,10 +10,11 @@ import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import { customers } from '../customers/store.ts'
 import type { Referral } from '../referrals/referral.ts'
-import { attribute, buyerOf, type Candidate } from './attribution.ts'
+import { attribute, buyerOf, type Candidate, hasBought } from './attribution.ts'
 import { attributionsIn, emailIn, laterClaimsTo } from './claims.ts'
 import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { assignOwner } from './customers.ts'
+import { customerById } from './customers-store.ts'
 import { duplicatesIn, earnBy, saleOf, settle } from './earning.ts'
 import type { Fact } from './fact.ts'
 import { continueFrom, endFollowing, type Following, uncreditedOf } from './following-store.ts'
@@ -183,6 +184,20 @@ export async function creditLater(
 const attributionsUnder = ({ reference }: Fact, { members }: Payment) =>
   members.filter(one => one.kind === 'attribution' && one.reference === reference)
 
+/** The sales and leads that an affiliate has bought: each may name another buyer. */
+async function ownPurchases(
+  tx: WriteTx,
+  payment: readonly Conversion[],
+  claimant: store.Earning,
+): Promise<Set<Conversion>> {
+  const own = new Set<Conversion>()
+  for (const one of payment.filter(({ kind, affiliate_id }) => isEarning(kind) && affiliate_id === 0)) {
+    const customer = one.customer_id === 0 ? undefined : await customerById(tx, one.customer_id)
+    if (hasBought(claimant, buyerOf(customer, emailIn(one)))) own.add(one)
+  }
+  return own
+}
+
 /** Credits what nobody was credited for. Before there is a sale that is nothing: refunds go with their sale. */
 async function creditSales(
   recording: Recording,
@@ -190,9 +205,10 @@ async function creditSales(
   claimant: store.Earning,
 ): Promise<Payment> {
   const { tx, settings } = recording
-  const sales = uncredited(payment.members)
+  const own = await ownPurchases(tx, payment.members, claimant)
+  const sales = uncredited(payment.members).filter(sale => !own.has(sale))
   if (sales.length === 0) return payment
-  let after = await credit(recording, payment, claimant.id, ({ kind }) => !isTaking(kind))
+  let after = await credit(recording, payment, claimant.id, one => !isTaking(one.kind) && !own.has(one))
   for (const sale of sales) {
     const history = await historyBefore(tx, sale)
     const earned = await earnBy(tx, sale, claimant, { payment: after.members, history, settings })
@@ -280,8 +296,10 @@ async function creditOne(
   const { tx, payments } = recording
   const names = { context, names: [reference] }
   const payment = await payments.name(tx, names)
-  const sale = uncredited(payment.members)[0]
-  if (!sale || payment.members.some(({ kind }) => kind === 'attribution')) return undefined
+  if (payment.members.some(({ kind }) => kind === 'attribution')) return undefined
+  const own = await ownPurchases(tx, payment.members, claimant)
+  const sale = uncredited(payment.members).find(one => !own.has(one))
+  if (!sale) return undefined
   const candidates = [{ by: 'customer' as const, affiliate_id: claimant.id, reason: '' as const }]
   const of = { ...recording, args: NOTHING_SENT, fact: attributionOf(sale, reference), payment }
   const credited = await creditLater(of, claimant, candidates)
