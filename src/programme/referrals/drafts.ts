@@ -6,9 +6,9 @@ import { markRules } from '../../settings/rules.ts'
 import { parseCalculation, type Target } from '../commission/calculation.ts'
 import { type DraftReason, ENDED, isEnded, isOwedAtOnce, type Judgement } from '../commission/engine.ts'
 import { columnsOf, commissionOfDraft, holdUntil } from '../commission/judging.ts'
+import { actionOf, finish } from './changing.ts'
 import { DUPLICATE, REFUNDED } from './reasons.ts'
 import type { Referral } from './referral.ts'
-import { actionOf, finish } from './rules.ts'
 import * as store from './store.ts'
 
 /** How many are changed in one transaction, so that no other write waits for long. */

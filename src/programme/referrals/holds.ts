@@ -1,7 +1,7 @@
 /** Ends holds: a referral that is pending until a moment is owed from then on. */
 import { now } from '../../base/time.ts'
 import { type RequestContext, writeMany } from '../../events/write.ts'
-import { finish } from './rules.ts'
+import { finish } from './changing.ts'
 import * as store from './store.ts'
 
 /** How many are changed in one transaction, so that no other write waits for long. */

@@ -10,12 +10,10 @@ import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
 import { existing, isAlready, readingOf } from '../../records/rules.ts'
-import { type Db, UniqueViolation } from '../../storage/database.ts'
-import { aboutWhom } from '../affiliates/account.ts'
+import type { Db } from '../../storage/database.ts'
 import { affiliateOfAccount } from '../affiliates/store.ts'
-import type { Reason } from '../ledger/because.ts'
-import { postReferral } from '../ledger/rules.ts'
 import { runOf } from '../runs/store.ts'
+import { actionOf, finish, isCalled, isUnique, referenceTaken, refuseTaken, uniqueAfter } from './changing.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
 import { decide, endOfHold, refuseUnknownAmount } from './decisions.ts'
 import { type Before, missingIn } from './missing.ts'
@@ -24,7 +22,6 @@ import { endOfRejection } from './rejection.ts'
 import type { CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
 import { isCorrection } from './types.ts'
-import { tellVisits } from './visits.ts'
 
 type Status = Referral['status']
 
@@ -189,84 +186,6 @@ export const many: Many = {
   store: store.referrals,
 }
 
-/** A referral that follows from a conversion. */
-type EarnedReferral = Omit<Referral, 'id' | 'unique_reference' | 'request_hash'>
-
-/** @throws Failure reference_taken */
-export async function earn(
-  tx: WriteTx,
-  draft: EarnedReferral,
-  settings: Settings,
-  reason?: Reason,
-): Promise<Referral> {
-  const whole = { ...draft, unique_reference: isUnique(draft, settings), request_hash: '' }
-  const row = await store.insertUnlessTaken(tx, whole)
-  if (!row) throw referenceTaken(await store.findTaken(tx, whole))
-  await finish(tx, 'referral.create', { after: row }, settings, { reason })
-  return row
-}
-
-/** Applies refunds, disputes and rates that came later. The caller has checked that the referral is open. */
-export async function adjust(
-  tx: WriteTx,
-  before: Referral,
-  change: Pick<Referral, 'amount'> & Partial<Referral>,
-  settings: Settings,
-  reason: Reason,
-): Promise<Referral> {
-  const { id: _id, ...values } = change
-  const unique_reference = uniqueAfter(before, { ...before, ...values }, settings)
-  const decided = { ...endOfRejection(before, values), unique_reference, updated_at: now() }
-  const after = await store.referrals.update(tx, before, { ...values, ...decided }, refuseTaken)
-  await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { reason })
-  return after
-}
-
-interface Finishing {
-  /** The identifier of the event, where it was reserved. */
-  readonly eventId?: number | undefined
-  /** Why it moves money, where that is not the action. */
-  readonly reason?: Reason | undefined
-}
-
-/** Logs a change, posts what it moves, and updates the visit that led to it. */
-export async function finish(
-  tx: WriteTx,
-  action: ReferralAction,
-  { before, after }: { before?: Referral; after?: Referral },
-  settings: Settings,
-  { eventId: reserved, reason = reasonOf(action, after) }: Finishing = {},
-): Promise<void> {
-  const { id } = (after ?? before)!
-  const eventId = reserved ?? (await tx.reserveEvent())
-  tx.log(action, id, {
-    ...(before && { before: referral.logged(before, settings) }),
-    ...(after && { after: referral.logged(after, settings) }),
-    ...(await aboutWhom(tx, 'rejection_reason', { before, after })),
-    event: eventId,
-  })
-  await postReferral(tx, { before, after }, { reason, eventId, referralId: id })
-  await tellVisits(tx, { before, after })
-}
-
-/** What a person records to correct what is owed is posted as what it is. */
-function reasonOf(action: ReferralAction, after: Referral | undefined): Reason {
-  const type = after?.type
-  return action === 'referral.create' && type !== undefined && isCorrection(type)
-    ? `referral.${type}`
-    : action
-}
-
-export type ReferralAction = `referral.${'create' | 'edit' | 'approve' | 'reject' | 'pay' | 'delete'}`
-
-/** The action of an edit that changes the status. */
-export function actionOf(before: Status, after: Status): ReferralAction {
-  if (before === after) return 'referral.edit'
-  if (after === 'rejected') return 'referral.reject'
-  if (after === 'paid') return 'referral.pay'
-  return after === 'unpaid' && before !== 'paid' ? 'referral.approve' : 'referral.edit'
-}
-
 /** Resolves an affiliate that is named by the account's identifier or login. */
 async function withAffiliate(db: Db, args: CreateArguments): Promise<CreateArguments> {
   const { affiliate_id, user_id, user_name, ...rest } = args
@@ -335,27 +254,6 @@ function refuseMove(before: Status, after: Status): void {
   })
 }
 
-/** Whether no other referral may have the same reference. */
-function isUnique(
-  row: Pick<Referral, 'context' | 'reference' | 'type' | 'status'>,
-  { earning }: Settings,
-): 0 | 1 {
-  if (!earning.uniqueReferences) return 0
-  return isCalled(row) && row.status !== 'rejected' && !isCorrection(row.type) ? 1 : 0
-}
-
-const isCalled = ({ context, reference }: Pick<Referral, 'context' | 'reference'>) =>
-  context !== '' && reference !== ''
-
-/** What was allowed while references did not have to be unique stays so, until it is called otherwise or raised. */
-function uniqueAfter(before: Referral, after: Referral, settings: Settings): number {
-  const isCalledSo = (['context', 'reference', 'type', 'affiliate_id'] as const).every(
-    name => before[name] === after[name],
-  )
-  const isKept = isCalledSo && before.status !== 'rejected' && after.status !== 'rejected'
-  return isKept ? before.unique_reference : isUnique(after, settings)
-}
-
 function requestHash(args: CreateArguments, settings: Settings): string {
   const columns = Object.entries(referral.keep(args, inCurrencyOf(args, settings))).sort(([a], [b]) =>
     a < b ? -1 : 1,
@@ -373,18 +271,4 @@ function isSame(
   if (existingReferral.request_hash === row.request_hash) return true
   if (inCurrencyOf(args, settings) !== settings) return false
   return isAlready(existingReferral, referral.keep(args, settings))
-}
-
-/** @throws Failure reference_taken in place of the database's refusal */
-function refuseTaken(cause: unknown): never {
-  throw cause instanceof UniqueViolation ? referenceTaken() : cause
-}
-
-function referenceTaken(existingReferral?: Referral): Failure {
-  return new Failure('reference_taken', {
-    ...(existingReferral && {
-      message: `Referral ${existingReferral.id} of this affiliate has the same context, reference and type, and is not what was sent.`,
-      data: { referral_id: existingReferral.id },
-    }),
-  })
 }
