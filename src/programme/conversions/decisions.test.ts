@@ -242,6 +242,25 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.equal((await service().get(`/referrals/${rejected.id}`)).body.status, 'rejected')
   })
 
+  test('dispute that is won - gives back the referral, though another one was given its reference meanwhile', async () => {
+    const { id, takeBack } = await sell()
+    const { body: own } = await service().get(`/referrals/${id}`)
+    const { context, reference } = own
+    await takeBack(100, 'd', { kind: 'dispute' })
+    const given = { affiliate_id: affiliate.id, context, reference, amount: 7, status: 'unpaid' }
+    const other = await post('/referrals', given)
+    const { referrals } = await takeBack(100, 'd', { kind: 'dispute_won' })
+    assert.deepEqual(
+      referrals.map((one: any) => [one.referral_id, one.status, one.amount]),
+      [[id, 'unpaid', '20.00']],
+    )
+    // It is the other one that has the reference.
+    const again = await service().post('/referrals', given)
+    assert.deepEqual([again.status, again.body.referral_id], [200, other.referral_id])
+    await takeBack(50, 'r')
+    assert.deepEqual(await amounts(id), ['10.00'])
+  })
+
   test('total of disputes after one that was won - takes back all that it says, in whatever order they come', async () => {
     const reports = [
       { kind: 'dispute', amount: 40, occurred_at: '2026-01-02' },

@@ -6,7 +6,7 @@ import { Failure } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
-import { UniqueViolation } from '../../storage/database.ts'
+import { LostRace, UniqueViolation } from '../../storage/database.ts'
 import { aboutWhom } from '../affiliates/account.ts'
 import type { Reason } from '../ledger/because.ts'
 import { postReferral } from '../ledger/rules.ts'
@@ -35,7 +35,10 @@ export async function earn(
   return row
 }
 
-/** Applies refunds, disputes and rates that came later. The caller has checked that the referral is open. */
+/**
+ * Applies refunds, disputes and rates that came later. The caller has checked that the referral is open.
+ * @throws LostRace if another referral is given its reference at the same moment
+ */
 export async function adjust(
   tx: WriteTx,
   before: Referral,
@@ -44,11 +47,19 @@ export async function adjust(
   reason: Reason,
 ): Promise<Referral> {
   const { id: _id, ...values } = change
-  const unique_reference = uniqueAfter(before, { ...before, ...values }, settings)
+  const draft = { ...before, ...values }
+  const wanted = uniqueAfter(before, draft, settings)
+  // What was reported is so, though another referral was given the reference while this one was rejected: that one keeps it.
+  const isTaken = wanted > before.unique_reference && (await store.findTaken(tx, draft)) !== undefined
+  const unique_reference = isTaken ? 0 : wanted
   const decided = { ...endOfRejection(before, values), unique_reference, updated_at: now() }
-  const after = await store.referrals.update(tx, before, { ...values, ...decided }, refuseTaken)
+  const after = await store.referrals.update(tx, before, { ...values, ...decided }, hasLostRace)
   await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { reason })
   return after
+}
+
+function hasLostRace(cause: unknown): never {
+  throw cause instanceof UniqueViolation ? new LostRace() : cause
 }
 
 interface Finishing {

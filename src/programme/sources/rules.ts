@@ -65,12 +65,15 @@ export async function deliver(
   }
   const { conversions, names = [], ignored, event = '' } = await readPayload(context, source, parse(body))
   const results: Result[] = []
-  if (names.length > 1) await join(context, source.context, names)
+  const answer = async ({ result, problem }: Reported, name: string) => {
+    if (result) results.push(result)
+    if (problem) await keepProblem(context, id, name, problem)
+  }
+  if (names.length > 1) await answer(await joined(context, source.context, names), event)
   for (const { onlyIfDisputed, ...one } of conversions) {
     if (onlyIfDisputed && !(await isDisputed(context, source.context, String(one.reference)))) continue
-    const { result, problem } = await report(context, id, { ...one, context: source.context }, argumentsOf)
-    results.push(result)
-    if (problem) await keepProblem(context, id, text(one.reference) || event, problem)
+    const sent = { ...one, context: source.context }
+    await answer(await report(context, id, sent, argumentsOf), text(one.reference) || event)
   }
   return { results, ...(ignored !== undefined && { ignored }) }
 }
@@ -79,18 +82,26 @@ const readPayload = (context: Context, source: Source, payload: unknown) =>
   senders[source.type].read(payload, source, sent => currencyUnsaid(context, source.context, sent))
 
 interface Reported {
-  readonly result: Result
+  /** None where it is no conversion, and nothing is wrong. */
+  readonly result?: Result
   /** What the owner of the shop should know. */
   readonly problem?: string
 }
 
-async function report(
+/** Joins names of one payment, which may credit what has waited for it. */
+const joined = (context: RequestContext, shop: string, names: readonly string[]): Promise<Reported> =>
+  unlessRefused(async () => {
+    await join(context, shop, names)
+    return {}
+  })
+
+function report(
   context: RequestContext,
   sourceId: number,
   sent: Sent,
   argumentsOf: Delivered['argumentsOf'],
 ): Promise<Reported> {
-  try {
+  return unlessRefused(async () => {
     const { args, leftOut } = read(sent, argumentsOf)
     const { conversion, replayed } = await create(context, args, { sourceId })
     const problem = `recorded without what is invalid of the customer: ${leftOut.join(', ')}.`
@@ -98,6 +109,12 @@ async function report(
       result: { status: replayed ? 200 : 201, conversion_id: conversion.id },
       ...(leftOut.length > 0 && { problem }),
     }
+  })
+}
+
+async function unlessRefused(work: () => Promise<Reported>): Promise<Reported> {
+  try {
+    return await work()
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure
     const { status, code } = entryOf(failure.failure)

@@ -203,6 +203,25 @@ describeService('sources', service => {
     }
   })
 
+  test('Stripe: names whose payment cannot be credited are answered 200, and named at the source', async () => {
+    const id = await seller('not-joined')
+    const session = { id: 'cs_j', payment_status: 'paid', payment_intent: 'pi_j' }
+    const bought = { ...session, amount_total: 1000, currency: 'usd' }
+    assert.equal((await byStripe(event('checkout.session.completed', bought))).status, 200)
+    const attribution = { kind: 'attribution', context: 'stripe', reference: 'in_j', affiliate_id: id }
+    assert.equal((await service().post('/conversions', attribution)).status, 201)
+    // Its reference is that of another referral.
+    const other = { affiliate_id: id, context: 'stripe', reference: 'cs_j', amount: 2 }
+    assert.equal((await service().post('/referrals', other)).status, 201)
+    const joining = event('invoice_payment.paid', { invoice: 'in_j', payment: { payment_intent: 'pi_j' } })
+    const { status, body } = await byStripe({ ...joining, id: 'evt_j' })
+    assert.deepEqual([status, body.results.length], [200, 1])
+    const { code, message, status: refusal } = body.results[0]
+    assert.deepEqual([refusal, code], [409, 'rest_referral_exists'])
+    const { body: source } = await service().get(`/sources/${stripe}`)
+    assert.ok(source.problem.startsWith(`"evt_j": ${message} (`), source.problem)
+  })
+
   test('WooCommerce: an order each time it changes, with all its refunds', async () => {
     const id = await seller('woo')
     const order = (args: object) => ({
@@ -266,6 +285,11 @@ describeService('sources', service => {
       assert.equal(await owed(id), 5, `seed ${seed}`)
       await deliver(changed('cancelled', 16))
       assert.equal(await owed(id), 0)
+      // Its reference is given away, and it is paid once more.
+      const other = { affiliate_id: id, context: 'woo', reference: `${800 + seed}`, status: 'unpaid' }
+      assert.equal((await service().post('/referrals', { ...other, amount: 2 })).status, 201)
+      await deliver(changed('processing', 17))
+      assert.equal(await owed(id), 7)
     }
     // Nothing more is told of an order that was never given up.
     const plain = { id: 900, currency: 'USD', total: '50.00', date_paid_gmt: '2026-07-01T10:00:00' }
