@@ -1,6 +1,7 @@
 /** The calculation of a referral's amount, stored as text with the referral, since its inputs may change later. Pure. */
 import { decimalsOf } from '../../base/currencies.ts'
 import {
+  compared,
   type Fraction,
   fraction,
   ONE,
@@ -82,20 +83,31 @@ export const coveredOf = ({ covered, left }: Calculation): Fraction => covered ?
 
 /**
  * Target sum of the referral and its refunds, including people's decisions: an amount corrected by hand shrinks with the
- * sale like any other, and waived amounts stay waived.
+ * sale like any other, and grows with it up to what the rules give; waived amounts stay waived.
  * @param left the part of the sale that remains
  * @returns minor units; undefined while a rate or a rule is missing
  */
 export function targetOf(calculation: Calculation, left: Fraction): bigint | undefined {
   const { corrected, waived = 0n, result } = calculation
-  if (corrected) return rounded(plus(shrunk(corrected, left), whole(waived)))
+  if (corrected) return rounded(plus(correctedAt(calculation, corrected, left), whole(waived)))
   return result === null ? undefined : earnedOf(calculation, left).amount + waived
 }
 
-function shrunk({ amount, left: then }: NonNullable<Calculation['corrected']>, left: Fraction): Fraction {
+function correctedAt(
+  calculation: Calculation,
+  { amount, left: then }: NonNullable<Calculation['corrected']>,
+  left: Fraction,
+): Fraction {
+  const set = whole(amount)
   // With nothing left, the corrected amount was a gift and stays.
-  if (then.numerator === 0n) return whole(amount)
-  return times(whole(amount), fraction(left.numerator * then.denominator, left.denominator * then.numerator))
+  if (then.numerator === 0n) return set
+  const scaled = times(set, fraction(left.numerator * then.denominator, left.denominator * then.numerator))
+  if (compared(left, then) <= 0) return scaled
+  // What was set when little was left may stand for all of the sale already.
+  const earned = calculation.result === null ? set : earnedOf(calculation, left).exact
+  const [least, most] = compared(set, earned) < 0 ? [set, earned] : [earned, set]
+  if (compared(scaled, least) < 0) return least
+  return compared(scaled, most) > 0 ? most : scaled
 }
 
 /**

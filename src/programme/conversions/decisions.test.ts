@@ -188,6 +188,28 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('amount corrected during a dispute that is won - is at most the larger of that amount and what the sale earns', async () => {
+    for (const [disputed, set, won] of [
+      [50, 20, '20.00'],
+      [99, 5, '20.00'],
+      [50, 30, '30.00'],
+      [50, 5, '10.00'],
+      [50, 0, '0.00'],
+    ] as const) {
+      const { id, takeBack } = await sell()
+      await takeBack(disputed, 'd', { kind: 'dispute' })
+      await patch(id, { amount: set })
+      await takeBack(disputed, 'd', { kind: 'dispute_won' })
+      assert.deepEqual(await amounts(id), [won], JSON.stringify([disputed, set]))
+    }
+    const paid = await sell()
+    await paid.takeBack(99, 'd', { kind: 'dispute' })
+    await patch(paid.id, { amount: 5 })
+    await post('/payouts', { affiliate_id: affiliate.id, referrals: [paid.id] })
+    await paid.takeBack(99, 'd', { kind: 'dispute_won' })
+    assert.deepEqual(await amounts(paid.id), ['5.00', '15.00'])
+  })
+
   test('refund that a person has rejected, changed or deleted - the same report again does not bring it back', async () => {
     const decisions: [decide: (child: number) => Promise<unknown>, then: string[]][] = [
       [child => patch(child, { status: 'rejected' }), []],
