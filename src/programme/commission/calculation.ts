@@ -145,6 +145,8 @@ export function calculationText({ gone: _gone, ...calculation }: Calculation): s
 
 /** In the text of a calculation with nothing left of its sale; quotes in names of products are escaped there. */
 export const GONE = '"gone":true'
+/** The same of a sale that was reported twice. */
+export const TWICE = '"duplicate":true'
 
 /** @param text as `calculationText` writes it */
 export function parseCalculation(text: string): Calculation | undefined {

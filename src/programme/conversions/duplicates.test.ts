@@ -71,6 +71,45 @@ describeService('a sale that is reported under names that are joined later', ser
     }
   })
 
+  test('is one order of its customer, for the limits and conditions of a rule', async () => {
+    const { id } = await service().newAffiliate('limited', { status: 'active' })
+    const rule = { name: 'limited', affiliate_id: id, rate: 50, max_payments: 2 }
+    assert.equal((await service().post('/rules', rule)).status, 201)
+    const statusOf = ({ referrals }: any) => referrals.map((one: any) => `${one.status} ${one.amount}`)
+    for (const paid of [false, true]) {
+      const name = (of: string) => `${of}-${paid}`
+      const by = { affiliate_id: id, customer: { id: name('twice') }, occurred_at: '2026-11-01 10:00:05' }
+      // The second report is of the time before the first.
+      await sell(name('h1'), by)
+      const second = await sell(name('h2'), { ...by, occurred_at: '2026-11-01 10:00:00' })
+      const [{ referral_id, customer_id }] = second.referrals
+      if (paid) await service().patch(`/referrals/${referral_id}`, { status: 'paid' })
+      await sell(name('h3'), { ...by, references: [name('h1'), name('h2')] })
+      const entered = { affiliate_id: id, customer_id, order_total: 100, date: '2026-12-01' }
+      const { body } = await service().post('/referrals', entered)
+      assert.deepEqual([body.status, body.amount], ['unpaid', '50.00'])
+      const next = await sell(name('h4'), { ...by, occurred_at: '2026-12-01' })
+      assert.deepEqual(statusOf(next), ['unpaid 50.00'])
+      const third = await sell(name('h5'), { ...by, occurred_at: '2026-12-02' })
+      assert.deepEqual(statusOf(third), ['rejected 0.00'])
+    }
+  })
+
+  test('does not count itself where it is credited later', async () => {
+    const { id } = await service().newAffiliate('first-order', { status: 'active' })
+    const rule = { name: 'first-order', affiliate_id: id, rate: 50, max_payments: 1 }
+    assert.equal((await service().post('/rules', rule)).status, 201)
+    const by = { affiliate_id: undefined, customer: { id: 'later' } }
+    await sell('i1', { ...by, occurred_at: '2026-11-01 10:00:05' })
+    await sell('i2', { ...by, occurred_at: '2026-11-01 10:00:00' })
+    await sell('i3', { ...by, references: ['i1', 'i2'] })
+    const { referrals } = await sell('i1', { kind: 'attribution', amount: undefined, affiliate_id: id })
+    assert.deepEqual(
+      referrals.map((one: any) => one.amount),
+      ['50.00'],
+    )
+  })
+
   test('a draft is called reported twice once its rate is there', async () => {
     const foreign = { currency: 'SEK', occurred_at: '2026-03-02 10:00:00' }
     await sell('g1', foreign)

@@ -202,7 +202,7 @@ async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   const changes =
     target === undefined ? [] : await approach(tx, standing, calculation, amountOf(target, standing))
   if (compared(coveredOf(calculation), left) !== 0 && !changes.some(({ id }) => id === own.id)) {
-    const of = target === undefined ? withLeft(calculation, standing) : { ...calculation, covered: left }
+    const of = target === undefined ? withLeft(calculation, standing) : withCovered(calculation, standing)
     return [...changes, await coverAnew(tx, own, of)]
   }
   return changes
@@ -267,11 +267,21 @@ function postingReason({ kind }: Conversion): Reason {
     : 'conversion.duplicate'
 }
 
+/** With what the referral and its refunds stand for together. */
+function withCovered(
+  { duplicate: _duplicate, ...calculation }: Calculation,
+  { left: covered, cause }: Pick<Standing, 'left' | 'cause'>,
+): Calculation {
+  return { ...calculation, covered, ...duplicateBy(cause) }
+}
+
+const duplicateBy = ({ kind }: Conversion) => !isTaking(kind) && { duplicate: true as const }
+
 function withLeft(
   { covered: _covered, duplicate: _duplicate, ...calculation }: Calculation,
   { left, cause }: Pick<Standing, 'left' | 'cause'>,
 ): Calculation {
-  const remaining = { left, ...(!isTaking(cause.kind) && { duplicate: true as const }) }
+  const remaining = { left, ...duplicateBy(cause) }
   if (calculation.result === null) return { ...calculation, ...remaining }
   const { exact, amount } = earnedOf(calculation, left)
   return { ...calculation, ...remaining, result: { exact, amount } }

@@ -147,29 +147,41 @@ export async function visitOf(db: Db, id: number) {
   return (await visit(db, { id }))[0]
 }
 
-interface Moment {
-  readonly customer_id: number
-  readonly occurred_at: number
-  readonly id: number
-}
+type Order = Pick<Conversion, 'id' | 'customer_id' | 'occurred_at' | 'context' | 'reference'>
 
-const bought = prepared((db: Db, { customer_id, occurred_at, id }: Moment) =>
+const bought = prepared((db: Db, { customer_id, occurred_at, id, context, reference }: Order) =>
   db
     .selectFrom('conversions')
-    .select(({ fn }) => [fn.countAll<number>().as('orders'), fn.min('occurred_at').as('first')])
-    .where('customer_id', '=', customer_id)
-    .where('customer_id', '<>', sql.lit(0))
-    .where('occurred_at', '<=', occurred_at)
-    .where(({ or, eb }) => or([eb('occurred_at', '<', occurred_at), eb('id', '<', id)]))
-    .where('kind', 'in', [sql.lit('sale' as const), sql.lit('renewal' as const)]),
+    .innerJoin('payment_names', join =>
+      join
+        .onRef('payment_names.name', '=', 'conversions.reference')
+        .onRef('payment_names.context', '=', 'conversions.context'),
+    )
+    .select(({ fn }) => [
+      fn.count<number>('payment_names.payment_id').distinct().as('orders'),
+      fn.min('conversions.occurred_at').as('first'),
+    ])
+    .where('conversions.customer_id', '=', customer_id)
+    .where('conversions.customer_id', '<>', sql.lit(0))
+    .where('conversions.occurred_at', '<=', occurred_at)
+    .where(({ or, eb }) =>
+      or([eb('conversions.occurred_at', '<', occurred_at), eb('conversions.id', '<', id)]),
+    )
+    .where('conversions.kind', 'in', [sql.lit('sale' as const), sql.lit('renewal' as const)])
+    .where('payment_names.payment_id', '<>', ({ selectFrom }) =>
+      selectFrom('payment_names as own')
+        .select('own.payment_id')
+        .where('own.context', '=', context)
+        .where('own.name', '=', reference),
+    ),
 )
 
-/** Number of a customer's earlier orders, and the time of the first. */
+/** Number of a customer's earlier orders, and the time of the first: a payment that was reported twice is one. */
 export async function historyOf(
   db: Db,
-  { customer_id, occurred_at, id }: Moment,
+  { customer_id, occurred_at, id, context, reference }: Order,
 ): Promise<{ readonly orders: number; readonly first: number | null }> {
-  return (await bought(db, { customer_id, occurred_at, id }))[0]!
+  return (await bought(db, { customer_id, occurred_at, id, context, reference }))[0]!
 }
 
 const referralsOfPayment = (db: Db, id: string) =>

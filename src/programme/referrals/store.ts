@@ -10,6 +10,7 @@ import { exactSum } from '../../storage/sums.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { type Referral, referral } from './referral.ts'
 import { saleTypes } from './types.ts'
+import { isDuplicate } from './types-store.ts'
 
 export const referrals = storeOf(referral)
 
@@ -155,10 +156,11 @@ const orders = prepared((db: Db, { customerId, at }: { customerId: number; at: n
       'in',
       saleTypes.map(type => sql.lit(type)),
     )
-    .where('created_at', '<=', at),
+    .where('created_at', '<=', at)
+    .where(({ not }) => not(isDuplicate)),
 )
 
-/** How many orders of a customer led to referrals up to a second, and when the first one was. */
+/** How many orders of a customer led to referrals up to a second, and when the first one was: one that was reported twice is one. */
 export async function ordersOf(
   db: Db,
   customerId: number,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { GONE } from '../commission/calculation.ts'
+import { GONE, TWICE } from '../commission/calculation.ts'
 import { correctionTypes } from './types.ts'
 
 /** The condition that a row of referrals is for what was sold, and corrects nothing. */
@@ -7,3 +7,6 @@ export const isForSale = sql<boolean>`type NOT IN (${sql.join(correctionTypes.ma
 
 /** The condition that nothing is left of a referral's sale. */
 export const isGone = sql<boolean>`(calculation LIKE ${sql.lit(`%${GONE}%`)})`
+
+/** The condition that the sale of a referral was reported twice, and the payment earns by the other report. */
+export const isDuplicate = sql<boolean>`(calculation LIKE ${sql.lit(`%${TWICE}%`)})`
