@@ -152,7 +152,7 @@ export async function commissionOfAmount(
 
 /**
  * Calculates a draft again: the missing rate or rule may exist by now.
- * @returns undefined while it is still missing
+ * @returns undefined while it is still missing, and where the affiliate was deleted before their terms had to be known
  */
 export async function commissionOfDraft(
   db: Db,
@@ -162,9 +162,13 @@ export async function commissionOfDraft(
 ): Promise<Commission | 'too_large' | undefined> {
   const exchange = await exchangeAt(db, settings, draft.currency, draft.at)
   const factor = draft.currency === settings.currency ? ONE : (exchange?.exchange ?? null)
+  const unjudged = parts.length === 0 ? sale : null
+  const terms = unjudged ? await termsOf(db, draft.affiliateId) : undefined
+  // By what others earn, it would be owed at terms that were never theirs.
+  if (unjudged && !terms) return undefined
   const rejudged =
-    sale && parts.length === 0
-      ? await judgementOf(db, settings, { ...draft, sale }, exchange)
+    unjudged && terms
+      ? await judgementOf(db, settings, { ...draft, sale: unjudged, terms }, exchange)
       : totalOf(parts, factor)
   if (rejudged.reason !== '') return undefined
   // All of the sale, whatever refunds have left of it: a dispute that is won gives back what it took.

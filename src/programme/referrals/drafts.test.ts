@@ -113,8 +113,9 @@ describeService('drafts that no rule is for', service => {
     const sale = { kind: 'sale', reference: name, amount: 100, affiliate_id: person.id }
     const { body } = await service().post('/conversions', sale)
     assert.equal(body.referrals[0].status, 'draft', JSON.stringify(body))
-    const path = `/referrals/${body.referrals[0].referral_id}`
-    return { person, read: async () => (await service().get(path)).body }
+    const id = body.referrals[0].referral_id
+    const path = `/referrals/${id}`
+    return { id, person, read: async () => (await service().get(path)).body }
   }
   before(async () => {
     const admin = await service().admin()
@@ -128,6 +129,44 @@ describeService('drafts that no rule is for', service => {
     assert.equal(edited.body.unpaid_earnings, 30)
     const { status, amount } = await read()
     assert.deepEqual([status, amount], ['unpaid', '30.00'])
+  })
+
+  test('of an affiliate who is deleted - stay drafts whatever rule there is then, until a person gives them an amount', async () => {
+    const { id, person, read } = await drafted('deleted', { rate_type: 'partner', rate: 40 })
+    const given = await drafted('given', { rate_type: 'partner' })
+    for (const one of [person, given.person])
+      assert.equal((await service().delete(`/affiliates/${one.id}`)).status, 200)
+    const rule = { name: 'unrelated', rate: 5, conditions: [{ field: 'country', is: ['ZZ'] }] }
+    const { body } = await service().post('/rules', rule)
+    const context = operatorOf(service().database)
+    await draftSettler(context, () => false)()
+    assert.equal((await read()).status, 'draft')
+    const edited = await service().patch(`/referrals/${id}`, { status: 'unpaid', amount: 40 })
+    assert.deepEqual([edited.status, edited.body.amount], [200, '40.00'])
+    // Somebody else's terms apply to what is moved to them.
+    const other = await service().newAffiliate('inheriting', { status: 'active', rate: 10 })
+    const moved = await service().patch(`/referrals/${given.id}`, { affiliate_id: other.id })
+    assert.deepEqual([moved.body.status, moved.body.amount], ['unpaid', '10.00'])
+    assert.equal((await service().delete(`/rules/${body.id}`)).status, 200)
+  })
+
+  test('moved to an affiliate whose terms are known - are settled with the edit, and others wait', async () => {
+    const { id } = await drafted('moved', { rate_type: 'partner' })
+    const known = await service().newAffiliate('known', { status: 'active', rate: 30 })
+    const unknown = await service().newAffiliate('unknown', { status: 'active', rate_type: 'partner' })
+    const move = async (affiliate_id: number) => {
+      const { status, body } = await service().patch(`/referrals/${id}`, { affiliate_id })
+      assert.equal(status, 200, JSON.stringify(body))
+      return body
+    }
+    assert.equal((await move(unknown.id)).status, 'draft')
+    const { status, amount } = await move(known.id)
+    assert.deepEqual([status, amount], ['unpaid', '30.00'])
+    const { body } = await service().get(`/affiliates/${known.id}/ledger`)
+    assert.deepEqual(
+      body.map((one: any) => [one.reason, one.referral_id, Number(one.amount)]),
+      [['referral.edit', id, 30]],
+    )
   })
 
   test('are earned in the background once the default is another', async () => {

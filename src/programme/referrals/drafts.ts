@@ -6,6 +6,7 @@ import { markRules } from '../../settings/rules.ts'
 import { parseCalculation, type Target } from '../commission/calculation.ts'
 import { type DraftReason, ENDED, isEnded, isOwedAtOnce, type Judgement } from '../commission/engine.ts'
 import { columnsOf, commissionOfDraft, holdUntil } from '../commission/judging.ts'
+import type { Reason } from '../ledger/because.ts'
 import { actionOf, finish } from './changing.ts'
 import { DUPLICATE, REFUNDED } from './reasons.ts'
 import type { Referral } from './referral.ts'
@@ -74,16 +75,26 @@ async function stateOf({ settings }: RequestContext): Promise<string> {
   return [rulesVersion, currency, defaultRate, defaultRateType].join(' ')
 }
 
-async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): Promise<void> {
+/**
+ * Judges a draft again.
+ * @param cause why its amount is known now, where it is not the rate or the rule that it waits for
+ * @returns the referral as it is then
+ */
+export async function settleDraft(
+  tx: WriteTx,
+  settings: Settings,
+  before: Referral,
+  cause?: Reason,
+): Promise<Referral> {
   const calculation = parseCalculation(before.calculation)
-  if (!calculation?.wanted) return
+  if (!calculation?.wanted) return before
   const { sale, wanted, left, duplicate } = calculation
   const { affiliate_id: affiliateId, created_at: at } = before
   const currency = sale?.currency ?? before.original_currency
   const orderTotal = sale && sale.kind !== 'lead' ? Number(sale.amount) : null
   const draft = { affiliateId, currency, at, orderTotal }
   const commission = await commissionOfDraft(tx, settings, draft, calculation)
-  if (!commission) return
+  if (!commission) return before
   if (commission === 'too_large') return sayTooLarge(tx, settings, before)
   const isTakenBack = left.numerator === 0n
   const standing = {
@@ -99,15 +110,17 @@ async function settleDraft(tx: WriteTx, settings: Settings, before: Referral): P
     amount: commission.amount,
     updated_at: now(),
   })
-  const reason = before.reason === 'no_rule' ? 'rule.create' : 'exchange_rate.create'
+  const reason = cause ?? (before.reason === 'no_rule' ? 'rule.create' : 'exchange_rate.create')
   await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { reason })
+  return after
 }
 
 /** It stays a draft, which a person gives an amount, and no longer says that a rate or a rule is missing. */
-async function sayTooLarge(tx: WriteTx, settings: Settings, before: Referral): Promise<void> {
-  if (before.reason === 'too_large') return
+async function sayTooLarge(tx: WriteTx, settings: Settings, before: Referral): Promise<Referral> {
+  if (before.reason === 'too_large') return before
   const after = await store.referrals.update(tx, before, { reason: 'too_large', updated_at: now() })
   await finish(tx, 'referral.edit', { before, after }, settings)
+  return after
 }
 
 function standingOf(
