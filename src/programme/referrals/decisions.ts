@@ -129,6 +129,15 @@ const hasRefunds = ({ id }: Referral) =>
     data: { referral_id: id },
   })
 
+/** A hold that a person sets for a draft is that of what it becomes. */
+export function holdOfDraft(before: Referral, after: Referral): Partial<Pick<Referral, 'calculation'>> {
+  if (after.status !== 'draft' || after.hold_until === before.hold_until) return {}
+  const calculation = parseCalculation(before.calculation)
+  if (!calculation?.wanted) return {}
+  const wanted = { ...calculation.wanted, holdUntil: after.hold_until }
+  return { calculation: calculationText({ ...calculation, wanted }) }
+}
+
 /** A draft has no amount, also one that was rejected: it gets one together with the status that ends its wait. */
 export function refuseUnknownAmount(
   before: Referral,

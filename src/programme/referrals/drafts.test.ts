@@ -94,6 +94,24 @@ describeService('drafts whose rate comes later', service => {
     assert.equal(await drafts(), 0)
   })
 
+  test('hold that a person sets - is that of what the draft becomes', async () => {
+    const hold_until = '2090-06-01 00:00:00'
+    const foreign = { affiliate_id: affiliate.id, currency: 'ZAR' }
+    const sale = { kind: 'sale', reference: 'held', amount: 100, occurred_at: '2026-03-01' }
+    const { referrals } = await post('/conversions', { ...sale, ...foreign })
+    const entered = await post('/referrals', { ...foreign, amount: 5 })
+    const ids = [referrals[0].referral_id, entered.id]
+    for (const id of ids) {
+      const { status, body } = await service().patch(`/referrals/${id}`, { hold_until })
+      assert.deepEqual([status, body.status], [200, 'draft'])
+    }
+    await enterRate('ZAR')
+    for (const id of ids) {
+      const { body } = await service().get(`/referrals/${id}/explanation`)
+      assert.deepEqual([body.status, body.hold_until], ['pending', hold_until])
+    }
+  })
+
   test('one that is rejected leaves its reference to others, as any that is rejected', async () => {
     const payment = { context: 'shop', reference: 'drafted-1' }
     const sale = { ...payment, amount: 100, currency: 'NOK', affiliate_id: affiliate.id }

@@ -15,7 +15,7 @@ import { affiliateOfAccount } from '../affiliates/store.ts'
 import { runOf } from '../runs/store.ts'
 import { actionOf, finish, isCalled, isUnique, referenceTaken, refuseTaken, uniqueAfter } from './changing.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
-import { decide, endOfHold, refuseUnknownAmount } from './decisions.ts'
+import { decide, endOfHold, holdOfDraft, refuseUnknownAmount } from './decisions.ts'
 import { settleDraft } from './drafts.ts'
 import { type Before, missingIn } from './missing.ts'
 import { type Referral, referral } from './referral.ts'
@@ -141,6 +141,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
       ...(await decide(tx, before, draft)),
       ...endOfRejection(before, change),
       ...endOfHold(before, draft),
+      ...holdOfDraft(before, draft),
     }
     const changes = { ...change, ...decided, unique_reference, updated_at: now() }
     const after = await store.referrals.update(tx, before, changes, refuseTaken)
