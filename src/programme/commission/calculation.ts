@@ -30,6 +30,8 @@ export interface Calculation {
   readonly sale: Sale | null
   readonly parts: readonly Part[]
   readonly exchange: AppliedRate | null
+  /** The currency of the sale, if it is not the programme's and no exchange rate was needed. */
+  readonly currency?: string
   /** The part of the sale that remains after refunds. */
   readonly left: Fraction
   /** Nothing is left because another report of its payment earns. */
@@ -63,14 +65,17 @@ export function calculationOf(
     sale,
     wanted,
     exchange,
+    currency,
     left = ONE,
     duplicate,
-  }: Pick<Calculation, 'sale' | 'exchange' | 'wanted' | 'duplicate'> & { readonly left?: Fraction },
+  }: Pick<Calculation, 'sale' | 'exchange' | 'currency' | 'wanted' | 'duplicate'> & {
+    readonly left?: Fraction
+  },
 ): Calculation {
   const { parts, reason, exact, amount, holdDays } = judgement
-  const remaining = { left, ...(duplicate && { duplicate }) }
-  if (reason !== '') return { sale, wanted, parts, exchange, ...remaining, result: null, holdDays }
-  return { sale: null, wanted: null, parts, exchange, ...remaining, result: { exact, amount }, holdDays }
+  const of = { parts, exchange, ...(currency && { currency }), left, ...(duplicate && { duplicate }) }
+  if (reason !== '') return { sale, wanted, ...of, result: null, holdDays }
+  return { sale: null, wanted: null, ...of, result: { exact, amount }, holdDays }
 }
 
 /** Earnings of the remaining part of the sale, at the original rates. */

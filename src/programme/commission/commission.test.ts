@@ -628,6 +628,30 @@ describeService('commission rules', service => {
     assertFailure(await service().get('/referrals/987654/explanation'), 404, 'invalid_referral_id')
   })
 
+  test('200 - an explanation of what needed no exchange rate is in the currency of its sale', async () => {
+    const explained = async (id: number) => (await service().get(`/referrals/${id}/explanation`)).body
+    const flat = await service().newAffiliate('flat-abroad', { status: 'active', rate: 5, rate_type: 'flat' })
+    const nothing = await service().newAffiliate('nothing-abroad', { status: 'active', rate: 0 })
+    const sale = { kind: 'sale', context: 'shop', occurred_at: '2026-02-03' }
+    const sold = async (reference: string, args: object) =>
+      (await create('/conversions', { ...sale, reference, ...args })).referrals[0].id
+    const halved = await sold('G1', { affiliate_id: flat.id, currency: 'GEL', amount: 100 })
+    const refund = { kind: 'refund', context: 'shop', reference: 'G1', part: '1', amount: 50 }
+    await create('/conversions', { ...refund, occurred_at: '2026-02-04' })
+    const { amount, parts, sentences } = await explained(halved)
+    assert.deepEqual([amount, parts[0].of], ['2.50', '100'])
+    assert.match(sentences.join(' '), /There was a refund of 50\.00 GEL on 2026-02-04/)
+    assert.doesNotMatch(sentences.join(' '), /takes nothing back/)
+    const free = await sold('G2', { affiliate_id: nothing.id, currency: 'GEL', amount: 269.6 })
+    assert.match((await explained(free)).sentences.join(' '), /taken of 269\.60 GEL, which the customer pays/)
+    const isk = { affiliate_id: flat.id, currency: 'ISK' }
+    const { id: entered } = await create('/referrals', { ...isk, order_total: 1000 })
+    for (const id of [entered, await sold('G3', { ...isk, amount: 1000 })]) {
+      const { parts, original_currency } = await explained(id)
+      assert.deepEqual([parts[0].of, original_currency], ['1000', ''])
+    }
+  })
+
   test('200 - a preview says what a sale would earn, by the rules and by one that is none yet', async () => {
     const preview = async (args: object) => {
       const { status, body } = await service().post('/rules/preview', args)

@@ -81,6 +81,8 @@ export interface Commission {
   /** In minor units of the programme's currency; 0 for a draft. */
   readonly amount: number
   readonly exchange: Exchange | undefined
+  /** The currency of the sale; '' if it is the programme's. */
+  readonly foreign: string
   /** Earnings in the currency of the sale, in its minor unit; null in the programme's, and where they do not depend on it. */
   readonly original: number | null
   /** The customer's payment in the programme's currency, in its minor unit; null while there is no rate. */
@@ -199,26 +201,26 @@ export async function earnerOf(
 
 /** The columns of a referral that explain its amount. */
 export function columnsOf(
-  { judgement, exchange, original }: Commission,
+  { judgement, exchange, foreign, original }: Commission,
   {
     sale,
-    currency,
     wanted,
     left,
     duplicate,
-  }: Pick<Calculation, 'sale' | 'wanted' | 'duplicate'> & { currency: string; left?: Fraction },
+  }: Pick<Calculation, 'sale' | 'wanted' | 'duplicate'> & { readonly left?: Fraction },
 ) {
   const calculation = calculationOf(judgement, {
     sale,
     wanted,
     exchange: exchange?.exchanged ?? null,
+    ...(original === null && foreign !== '' && { currency: foreign }),
     ...(left && { left }),
     ...(duplicate && { duplicate }),
   })
   return {
     rule_id: judgement.parts.find(({ rule }) => rule)?.rule?.id ?? 0,
     original_amount: original,
-    original_currency: original === null ? '' : currency,
+    original_currency: original === null ? '' : foreign,
     exchange_rate: exchange?.exchanged.rate ?? '',
     calculation: calculationText(calculation),
     reason: judgement.reason,
@@ -237,13 +239,15 @@ function commissionFrom(
   { currency, orderTotal: paid }: { readonly currency: string } & Paid,
   { currency: programmeCurrency, decimals }: Settings,
 ): Commission | TooLarge {
-  const isForeign = exchange !== undefined || judgement.reason === 'no_exchange_rate'
+  const foreign = currency === programmeCurrency ? '' : currency
+  const isExchanged = exchange !== undefined || judgement.reason === 'no_exchange_rate'
   const amount = derivedUnits(judgement.amount, decimals)
-  const original = isForeign ? derivedUnits(originalOf(judgement), decimalsOf(currency)!) : null
-  const factor = currency === programmeCurrency ? ONE : exchange?.exchange
+  const original = isExchanged ? derivedUnits(originalOf(judgement), decimalsOf(currency)!) : null
+  const factor = foreign === '' ? ONE : exchange?.exchange
   const orderTotal = paid === null || !factor ? null : derivedUnits(inProgramme(paid, factor), decimals)
   if (amount === undefined || original === undefined) return 'commission'
-  return orderTotal === undefined ? 'orderTotal' : { judgement, amount, exchange, original, orderTotal }
+  if (orderTotal === undefined) return 'orderTotal'
+  return { judgement, amount, exchange, foreign, original, orderTotal }
 }
 
 /** Earnings in the currency of the sale, rounded to its minor unit. */

@@ -94,7 +94,7 @@ export async function earnBy(
     affiliate_id: earner.id,
     visit_id: conversion.visit_id,
     customer_id: conversion.customer_id,
-    ...columnsOf(commission, { sale, currency: conversion.currency, wanted: target, left: remaining }),
+    ...columnsOf(commission, { sale, wanted: target, left: remaining }),
     ...standingOf(judgement, conversion, remaining.numerator === 0n),
     amount: commission.amount,
     currency: settings.currency,

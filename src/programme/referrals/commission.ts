@@ -72,13 +72,12 @@ export async function withCommission<D extends Draft>(
         { amount: draft.amount, currency, at: draft.created_at, orderTotal },
         byAmount,
       )
-  return { ...draft, ...earnedBy(commission, sale, currency, args, draft) }
+  return { ...draft, ...earnedBy(commission, sale, args, draft) }
 }
 
 function earnedBy(
   commission: Commission,
   sale: Sale | null,
-  currency: string,
   args: CreateArguments,
   draft: Draft,
 ): Partial<Referral> {
@@ -91,7 +90,7 @@ function earnedBy(
   const wantedStatus = args.status ?? (draft.type === 'write_off' ? 'unpaid' : null)
   const target = { status: wantedStatus, holdUntil: draft.hold_until }
   return {
-    ...columnsOf(commission, { sale, currency, wanted: target }),
+    ...columnsOf(commission, { sale, wanted: target }),
     ...(hasEnded && { reason: ENDED }),
     amount,
     status: isDraft ? 'draft' : status,

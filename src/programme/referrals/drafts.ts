@@ -102,7 +102,7 @@ export async function settleDraft(
     ...(isTakenBack && { status: 'rejected' as const, reason: duplicate ? DUPLICATE : REFUNDED }),
   }
   const after = await store.referrals.update(tx, before, {
-    ...columnsOf(commission, { sale, currency, wanted: null, left, ...(duplicate && { duplicate }) }),
+    ...columnsOf(commission, { sale, wanted: null, left, ...(duplicate && { duplicate }) }),
     ...standing,
     // What is rejected does not keep its reference from others.
     ...(standing.status === 'rejected' && { unique_reference: 0 }),

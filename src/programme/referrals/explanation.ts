@@ -110,7 +110,7 @@ function explanationOf(
         ? beginning(row, story, children, settings)
         : [`It ${sentenceOfRefund(row, takings, settings)}`]),
       ...(row.parent_id === 0 ? sentencesOfTakings(takings) : []),
-      ...(row.parent_id === 0 ? sentencesOfStrange(takings, row.original_currency || currency) : []),
+      ...(row.parent_id === 0 ? sentencesOfStrange(takings, story.currency) : []),
       ...(runId === 0
         ? standing(row)
         : [`It is reserved by payout run ${runId}, which is to ${row.amount < 0 ? 'deduct' : 'pay'} it.`]),
@@ -147,7 +147,8 @@ function sentenceOfRefund(
 /** Without a calculation, a referral is worth the amount that was sent. */
 function earnedOf(row: Referral, calculation: Calculation | undefined, { currency }: Settings): EarningStory {
   const reason = row.status === 'draft' ? (draftReasonOf(row) ?? '') : ''
-  const of = { currency: row.original_currency || currency, reason, at: row.created_at } as const
+  const ofSale = row.original_currency || (calculation?.sale ?? calculation)?.currency
+  const of = { currency: ofSale ?? currency, reason, at: row.created_at } as const
   if (calculation) return { ...calculation, ...of }
   const amount = BigInt(row.amount)
   return { ...of, parts: [], exchange: null, left: ONE, result: { exact: whole(amount), amount } }
