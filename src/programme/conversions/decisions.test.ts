@@ -107,6 +107,39 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.match(await sentencesOf(sold.id), /disputes of 0.00 USD .* disputes of 100.00 USD/)
   })
 
+  test('explanation - says what is left of the sale, also where the amount stays the same', async () => {
+    const explained = async (id: number) => (await service().get(`/referrals/${id}/explanation`)).body
+    const little = await service().newAffiliate('little', { status: 'active', rate: 0.05, rate_type: 'flat' })
+    for (const isPaid of [false, true]) {
+      const { id, takeBack } = await sell({ amount: 99.86, affiliate_id: little.id })
+      if (isPaid) await patch(id, { status: 'paid' })
+      await takeBack(1.15, 'r')
+      const { amount, left, exact, rounded, sentences } = await explained(id)
+      assert.deepEqual(
+        [amount, rounded, left.slice(0, 6), exact.slice(0, 6)],
+        ['0.05', '0.05', '0.9884', '0.0494'],
+      )
+      const sentence =
+        /^Refunds or disputes have left 98\.84…% of the sale: of 0\.05 USD, 0\.0494\d*… USD are earned\.$/
+      assert.ok(
+        sentences.some((one: string) => sentence.test(one)),
+        sentences.join('\n'),
+      )
+    }
+    const entered = await sell()
+    await entered.takeBack(100, 'd', { kind: 'dispute' })
+    await patch(entered.id, { amount: 5, status: 'unpaid' })
+    await entered.takeBack(100, 'd', { kind: 'dispute_won' })
+    const { amount, left, sentences } = await explained(entered.id)
+    assert.deepEqual([amount, left], ['5.00', '1'])
+    assert.doesNotMatch(sentences.join(' '), /have left nothing/)
+    // What was paid is still that of all of the sale, and the refund below it takes back the rest.
+    const paid = await sell()
+    await patch(paid.id, { status: 'paid' })
+    await paid.takeBack(50, 'r')
+    assert.equal((await explained(paid.id)).left, '1')
+  })
+
   test('ledger - says of each transfer what it was, in the list as in the statement', async () => {
     const { id, takeBack } = await sell({ amount: 200 })
     await takeBack(50, 'a')

@@ -202,7 +202,9 @@ async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   const changes =
     target === undefined ? [] : await approach(tx, standing, calculation, amountOf(target, standing))
   if (compared(coveredOf(calculation), left) !== 0 && !changes.some(({ id }) => id === own.id)) {
-    const of = target === undefined ? withLeft(calculation, standing) : withCovered(calculation, standing)
+    // Beside refunds, its own amount is still that of what was left before them.
+    const standsAlone = target === undefined || standing.children.length + changes.length === 0
+    const of = standsAlone ? withLeft(calculation, standing) : withCovered(calculation, standing)
     return [...changes, await coverAnew(tx, own, of)]
   }
   return changes
