@@ -29,7 +29,7 @@ describeService('what persons decide about what a sale has earned', service => {
     const { referrals } = await post('/conversions', { kind: 'sale', amount: 100, ...sale })
     const takeBack = (amount: number, part: string, more: object = {}) =>
       post('/conversions', { kind: 'refund', ...sale, affiliate_id: undefined, amount, part, ...more })
-    return { id: referrals[0].id as number, takeBack }
+    return { id: referrals[0].id as number, reference, takeBack }
   }
   /** The amount of the sale's referral, and those of its refunds that stand. */
   const amounts = async (id: number) => {
@@ -291,7 +291,7 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual([status, amount], ['pending', '20.00'])
     const rejected = await sell()
     await rejected.takeBack(100, 'd', { kind: 'dispute' })
-    await patch(rejected.id, { status: 'unpaid' })
+    await patch(rejected.id, { status: 'unpaid', amount: 20 })
     await patch(rejected.id, { status: 'rejected' })
     await rejected.takeBack(100, 'd', { kind: 'dispute_won' })
     assert.equal((await service().get(`/referrals/${rejected.id}`)).body.status, 'rejected')
@@ -397,6 +397,41 @@ describeService('what persons decide about what a sale has earned', service => {
     await approved.takeBack(100, 'a')
     assert.equal((await service().get(`/referrals/${approved.id}`)).body.status, 'unpaid')
     assert.deepEqual(await damage(), [])
+  })
+
+  test('409 - approving what refunds have left nothing of, or a report of it that earns nothing, without an amount', async () => {
+    const { id, takeBack } = await sell()
+    await takeBack(100, 'r')
+    const byHand = await sell()
+    await patch(byHand.id, { status: 'rejected' })
+    await byHand.takeBack(100, 'r')
+    const [first, second] = [await sell(), await sell()]
+    const references = [first, second].map(({ reference }) => reference)
+    const joined = { context: 'shop', reference: 'decided-joined', references, amount: 100 }
+    await post('/conversions', { kind: 'sale', ...joined })
+    const nothing = /^Nothing is owed for it, because nothing is left of the sale: send an amount/
+    const twice =
+      /^Nothing is owed for it, because the sale was reported twice, and its payment earns once: send/
+    const read = async (of: number) => (await service().get(`/referrals/${of}`)).body
+    for (const [of, message] of [
+      [id, nothing],
+      [byHand.id, nothing],
+      [second.id, twice],
+    ] as const) {
+      for (const change of [{ status: 'unpaid' }, { status: 'pending' }, { status: 'paid', amount: 0 }]) {
+        const { status, body } = await service().patch(`/referrals/${of}`, change)
+        assert.deepEqual([status, body.code], [409, 'rest_referral_conflict'], JSON.stringify(body))
+        assert.match(body.message, message)
+      }
+      const { body } = await service().post('/referrals/bulk', { action: 'approve', referral_id: [of] })
+      assert.deepEqual([body.done, body.failed[0].id], [[], of])
+      assert.match(body.failed[0].message, message)
+      assert.equal((await read(of)).status, 'rejected')
+    }
+    await patch(id, { status: 'unpaid', amount: 3 })
+    await takeBack(100, 'r')
+    assert.deepEqual(await amounts(id), ['3.00'])
+    assert.equal((await read(id)).status, 'unpaid')
   })
 
   test('refund that a person has lowered, beside a sale of which nothing is left - is no damage', async () => {

@@ -15,7 +15,7 @@ import {
   targetOf,
 } from '../commission/calculation.ts'
 import { addSales } from '../commission/sales.ts'
-import { whyDraft } from './reasons.ts'
+import { becauseOf, DUPLICATE, REFUNDED, whyDraft } from './reasons.ts'
 import type { Referral } from './referral.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -128,6 +128,21 @@ const hasRefunds = ({ id }: Referral) =>
     message: `Referral ${id} takes part of it back: reject or delete that first.`,
     data: { referral_id: id },
   })
+
+/**
+ * Where reports have left nothing of its sale, nothing would be owed, and the next one would reject it again.
+ * @throws Failure referral_conflict
+ */
+export function refuseNothingLeft(before: Referral, after: Referral): void {
+  if (before.status !== 'rejected' || after.status === 'rejected' || after.amount !== 0) return
+  const calculation = parseCalculation(before.calculation)
+  if (!calculation || coveredOf(calculation).numerator !== 0n) return
+  const because = becauseOf({ ...before, reason: calculation.duplicate ? DUPLICATE : REFUNDED })
+  throw new Failure('referral_conflict', {
+    message: `Nothing is owed for it, because ${because}: send an amount with the status if it is to be owed all the same.`,
+    data: { from: before.status, to: after.status },
+  })
+}
 
 /** A hold that a person sets for a draft is that of what it becomes. */
 export function holdOfDraft(before: Referral, after: Referral): Partial<Pick<Referral, 'calculation'>> {

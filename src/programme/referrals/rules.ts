@@ -15,7 +15,7 @@ import { affiliateOfAccount } from '../affiliates/store.ts'
 import { runOf } from '../runs/store.ts'
 import { actionOf, finish, isCalled, isUnique, referenceTaken, refuseTaken, uniqueAfter } from './changing.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
-import { decide, endOfHold, holdOfDraft, refuseUnknownAmount } from './decisions.ts'
+import { decide, endOfHold, holdOfDraft, refuseNothingLeft, refuseUnknownAmount } from './decisions.ts'
 import { settleDraft } from './drafts.ts'
 import { type Before, missingIn } from './missing.ts'
 import { type Referral, referral } from './referral.ts'
@@ -135,6 +135,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     await refuseSettled(tx, before, draft)
     refuseMove(before.status, draft.status)
     refuseUnknownAmount(before, draft, sent)
+    refuseNothingLeft(before, draft)
     const unique_reference = uniqueAfter(before, draft, settings)
     if (isAlready(before, change)) return before
     const decided = {
