@@ -125,6 +125,7 @@ describeService('sessions: log in', service => {
       default_rate: '20',
       default_rate_type: 'percentage',
       programme_page: '',
+      visitor_url: '',
       allowed_hosts: [],
       approval: 'one',
     })
