@@ -111,7 +111,7 @@ const fields = {
   },
   status: status(statuses, 'pending'),
   earnings: derivedAmount(
-    'Earnings that were paid, as the referrals count them: recording a payout does not change it.',
+    'The sum of the paid referrals: a payout that pays none of them does not change it.',
   ),
   unpaid_earnings: derivedAmount('Earnings that are still to be paid, as the referrals count them.'),
   referrals: count('Count of referrals.'),
