@@ -231,9 +231,14 @@ export async function creditWaiting(recording: Recording, payment: Payment): Pro
   const { customer, buyer } = await holdBuyer(tx, sale)
   const claimant = claimants.get(attribute(claims, claimants, [buyer]).affiliateId)
   if (!claimant) return payment
-  if (customer) await assignOwner(tx, customer, claimant.id)
-  const after = await creditSales(recording, payment, claimant)
-  return customer?.affiliate_id === null ? creditFollowing(recording, after, sale, claimant) : after
+  const credit = async () => {
+    if (customer) await assignOwner(tx, customer, claimant.id)
+    const after = await creditSales(recording, payment, claimant)
+    return customer?.affiliate_id === null ? creditFollowing(recording, after, sale, claimant) : after
+  }
+  const credited = await (recording.isOneOfMany ? credit() : attempted(tx, credit))
+  // It waits on: what is reported of the payment is so all the same.
+  return credited instanceof Failure ? payment : credited
 }
 
 /** Number of a customer's sales credited at once when the affiliate becomes known. */

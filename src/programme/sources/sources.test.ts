@@ -203,7 +203,7 @@ describeService('sources', service => {
     }
   })
 
-  test('Stripe: names whose payment cannot be credited are answered 200, and named at the source', async () => {
+  test('Stripe: a payment that cannot be credited as it waits for is joined and refunded all the same', async () => {
     const id = await seller('not-joined')
     const session = { id: 'cs_j', payment_status: 'paid', payment_intent: 'pi_j' }
     const bought = { ...session, amount_total: 1000, currency: 'usd' }
@@ -212,14 +212,24 @@ describeService('sources', service => {
     assert.equal((await service().post('/conversions', attribution)).status, 201)
     // Its reference is that of another referral.
     const other = { affiliate_id: id, context: 'stripe', reference: 'cs_j', amount: 2 }
-    assert.equal((await service().post('/referrals', other)).status, 201)
+    const { status, body: taken } = await service().post('/referrals', other)
+    assert.equal(status, 201)
     const joining = event('invoice_payment.paid', { invoice: 'in_j', payment: { payment_intent: 'pi_j' } })
-    const { status, body } = await byStripe({ ...joining, id: 'evt_j' })
-    assert.deepEqual([status, body.results.length], [200, 1])
-    const { code, message, status: refusal } = body.results[0]
-    assert.deepEqual([refusal, code], [409, 'rest_referral_exists'])
-    const { body: source } = await service().get(`/sources/${stripe}`)
-    assert.ok(source.problem.startsWith(`"evt_j": ${message} (`), source.problem)
+    assert.deepEqual(await byStripe(joining), { status: 200, body: { results: [] } })
+    const charge = { id: 'ch_j', invoice: 'in_j', currency: 'usd', amount: 1000 }
+    const refunded = async (amount_refunded: number) => {
+      const { body } = await byStripe(event('charge.refunded', { ...charge, amount_refunded }))
+      assert.deepEqual(
+        body.results.map((one: any) => one.status),
+        [201],
+      )
+    }
+    await refunded(200)
+    assert.equal(await owed(id), 0)
+    // Its reference is free, so that the next report of the payment credits it.
+    assert.equal((await service().patch(`/referrals/${taken.id}`, { status: 'rejected' })).status, 200)
+    await refunded(400)
+    assert.equal(await owed(id), 0.6)
   })
 
   test('WooCommerce: an order each time it changes, with all its refunds', async () => {
