@@ -151,14 +151,18 @@ describe('outage of PostgreSQL', () => {
   test('302 - visitors are led to the page, and credited where the link was known; the script is there', async () => {
     await withProgrammePage()
     const id = await newAffiliate('led@example.com')
+    const other = await newAffiliate('led.too@example.com')
     const { url } = service.announced
-    const credited = async () => {
-      const [status, location] = await visit(url, `/r/${id}`)
+    const credited = async (of = id) => {
+      const [status, location] = await visit(url, `/r/${of}`)
       return status === 302 && /^https:\/\/shop\.example\/\?aff_click=/.test(String(location))
     }
     await until(credited)
+    assert.ok(await credited(other))
     await server.stop()
-    assert.ok(await credited())
+    // Longer than a link is cached, and one that nobody follows meanwhile.
+    for (const since = Date.now(); Date.now() - since < 1500; await delay(100)) assert.ok(await credited())
+    assert.ok(await credited(other))
     assert.deepEqual(await visit(url, '/r/nobody'), [302, 'https://shop.example/'])
     assert.deepEqual(await visit(url, '/?ref=nobody'), [302, 'https://shop.example/'])
     assert.equal((await fetch(`${url}/a.js`)).status, 200)

@@ -20,8 +20,8 @@ export type Found = Followed | undefined | Promise<Followed | undefined>
 export class FollowedLinks {
   readonly #database: Database
   #known = new Map<string, Followed | undefined>()
-  /** What was known before: it counts while the database is away. */
-  #before = this.#known
+  /** What was found last, also longer ago: it counts while the database is away. */
+  readonly #found = new Map<string, Followed>()
   #version: number | undefined
   #readAt = 0
 
@@ -53,18 +53,28 @@ export class FollowedLinks {
 
   #find(key: string, look: () => Promise<Followed | undefined>): Found {
     this.#refresh()
-    const [cache, before] = [this.#known, this.#before]
+    const cache = this.#known
     if (cache.has(key)) return cache.get(key)
-    const found = look().catch(error => {
-      const last = error instanceof DatabaseUnavailable ? before.get(key) : undefined
-      if (!last) throw error
-      return last
-    })
-    return found.then(followed => {
-      // Addresses that do not exist are not cached: who asks for them tries a different one each time.
-      if (followed && cache.size < KEPT) cache.set(key, followed)
-      return followed
-    })
+    return look().then(
+      followed => {
+        // Addresses that do not exist are not cached: who asks for them tries a different one each time.
+        if (followed && cache.size < KEPT) cache.set(key, followed)
+        this.#remember(key, followed)
+        return followed
+      },
+      error => {
+        const last = error instanceof DatabaseUnavailable ? this.#found.get(key) : undefined
+        if (!last) throw error
+        return last
+      },
+    )
+  }
+
+  #remember(key: string, followed: Followed | undefined): void {
+    this.#found.delete(key)
+    if (!followed) return
+    if (this.#found.size >= KEPT) this.#found.delete(this.#found.keys().next().value!)
+    this.#found.set(key, followed)
   }
 
   #refresh(): void {
@@ -73,7 +83,6 @@ export class FollowedLinks {
       version === undefined ? performance.now() - this.#readAt > MAX_AGE_MS : version !== this.#version
     if (!isOld) return
     // A new map, so that look-ups under way end up in the old one.
-    this.#before = this.#known
     this.#known = new Map()
     this.#version = version
     this.#readAt = performance.now()
