@@ -37,7 +37,8 @@ export function isReferenceIn(run: RunRow, reference: string): boolean {
   const payment = parseReference(reference)
   if (payment) return referenceOf(run, payment.affiliateId) === canonical(reference)
   const file = parseFileReference(reference)
-  return file !== undefined && fileReferenceOf(run, file.part) === canonical(reference)
+  if (file === undefined || file.part < 1 || file.part > partsOf(formatOf(run.method), run)) return false
+  return fileReferenceOf(run, file.part) === canonical(reference)
 }
 
 /** What a file says of a run: held in memory, so it does not grow with the file. */

@@ -103,6 +103,9 @@ describe('what comes back from banks and PayPal', () => {
     assert.deepEqual(await wholeOf('r4kqxt-2'), [undefined, several])
     assert.deepEqual(await wholeOf('R4KQXT'), ['paid', ''])
     assert.deepEqual(await wholeOf('R4KQXT-1', { ...run, payees: 5000 }), ['paid', ''])
+    // There is no such file.
+    for (const reference of ['R4KQXT-3', 'R4KQXT-0'])
+      await assert.rejects(wholeOf(reference), /must name payments by the references/)
   })
 
   test('PayPal: columns by their names, and only what is final', () => {
