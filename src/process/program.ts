@@ -63,16 +63,14 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 /** `help NAME`: commander shows the help of the parent where there is no such command, and does not say so. */
 function refuseUnknownTopic(program: Command, args: readonly string[]): void {
   let parent = program
-  for (const [place, name] of args.entries()) {
-    if (parent.commands.length === 0) return
-    const command = (name: string) => parent.commands.find(one => one.name() === name)
-    const topic = name === 'help' ? args[place + 1] : undefined
-    if (topic !== undefined && !topic.startsWith('-') && topic !== 'help' && !command(topic)) {
-      parent.error(`error: unknown command '${topic}'`)
-    }
-    const next = command(name)
-    if (!next) return
-    parent = next
+  let isHelp = false
+  for (const name of args) {
+    if (parent.commands.length === 0 || name.startsWith('-')) return
+    const next = parent.commands.find(one => one.name() === name)
+    if (next) parent = next
+    else if (name === 'help') isHelp = true
+    else if (isHelp) parent.error(`error: unknown command '${name}'`)
+    else return
   }
 }
 
