@@ -9,6 +9,7 @@ import { DatabaseUnavailable } from '../../storage/database.ts'
 import { allowedUrl, destinationOf, isOn, withToken } from '../links/destination.ts'
 import { VisitBatch, type VisitReports } from './batch.ts'
 import { isPart, isPrefetch, isProgram } from './bots.ts'
+import { CampaignNames } from './campaign-names.ts'
 import { type Followed, FollowedLinks, type Found } from './followed.ts'
 import { currentKey, rotateKeys } from './keys.ts'
 import type { BeaconOutcome } from './store.ts'
@@ -42,6 +43,7 @@ export class Tracking {
   readonly #context: RequestContext
   readonly #allow: Allow
   readonly #batch: VisitBatch
+  readonly #names = new CampaignNames()
   readonly #rounds: Rounds
   #key: ClickKey | undefined
   #settings: Settings | undefined
@@ -148,7 +150,8 @@ export class Tracking {
       this.#batch.add({
         affiliateId: followed.affiliate_id,
         linkId: followed.id,
-        campaign: name,
+        // That of the link is one of few; the token has the name in any case.
+        campaign: followed.campaign ? name : this.#names.counted(followed.affiliate_id, name, time),
         url: shortened(url),
         referrer: shortened(referrer),
         network: withoutHost(visitor.address),
