@@ -359,6 +359,16 @@ export function refusalOf(judge: () => void): Failure | undefined {
   }
 }
 
+/** The function's result, or the Failure it threw. Other errors propagate. */
+export async function attempted<T>(work: () => T | Promise<T>): Promise<T | Failure> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Failure) return error
+    throw error
+  }
+}
+
 /** Validation problems by argument: what is wrong, and what would be right. */
 export type Problems = Record<string, string>
 

@@ -1,7 +1,7 @@
 /** Creates many records in one request, one per line. See docs/decisions/lines.md. */
 import { setImmediate } from 'node:timers/promises'
 import type { TObject, TProperties } from 'typebox'
-import { Failure, type Problems } from '../base/errors.ts'
+import { attempted, Failure, type Problems } from '../base/errors.ts'
 import type { Settings } from '../base/settings.ts'
 import type { Context, RequestContext } from '../events/write.ts'
 import { type Database, DatabaseUnavailable, type Tx } from '../storage/database.ts'
@@ -157,16 +157,6 @@ async function judge(
   if (missing.length === 0 && Object.keys(problems).length > 0) await addFound(problems, problemsOf(args))
   refuse(missing, problems)
   return { args, ignored }
-}
-
-/** The function's result, or the Failure it threw. */
-async function attempted<T>(work: () => T | Promise<T>): Promise<T | Failure> {
-  try {
-    return await work()
-  } catch (failure) {
-    if (failure instanceof Failure) return failure
-    throw failure
-  }
 }
 
 /**

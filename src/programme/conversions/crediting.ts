@@ -3,7 +3,7 @@
  * customer has an affiliate now.
  * See docs/decisions/conversions.md.
  */
-import { Failure } from '../../base/errors.ts'
+import { attempted, Failure } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
@@ -236,7 +236,7 @@ export async function creditWaiting(recording: Recording, payment: Payment): Pro
     const after = await creditSales(recording, payment, claimant)
     return customer?.affiliate_id === null ? creditFollowing(recording, after, sale, claimant) : after
   }
-  const credited = await (recording.isOneOfMany ? credit() : attempted(tx, credit))
+  const credited = await (recording.isOneOfMany ? credit() : attempted(() => tx.attempt(credit)))
   // It waits on: what is reported of the payment is so all the same.
   return credited instanceof Failure ? payment : credited
 }
@@ -272,7 +272,9 @@ export async function creditFollowing(
   let done = { customer_id, occurred_at, conversion_id: conversion_id ?? 0 }
   for (const sale of sales) {
     const credit = () => creditOne(recording, sale, claimant)
-    const credited = await (isInBackground || recording.isOneOfMany ? credit() : attempted(tx, credit))
+    const credited = await (isInBackground || recording.isOneOfMany
+      ? credit()
+      : attempted(() => tx.attempt(credit)))
     if (credited instanceof Failure) {
       await continueFrom(tx, done)
       return payment
@@ -281,16 +283,6 @@ export async function creditFollowing(
     done = { customer_id, occurred_at: sale.occurred_at, conversion_id: sale.id }
   }
   return payment
-}
-
-/** @returns why it was refused, in the place of what it results in */
-async function attempted<T>(tx: WriteTx, work: () => Promise<T>): Promise<T | Failure> {
-  try {
-    return await tx.attempt(work)
-  } catch (failure) {
-    if (failure instanceof Failure) return failure
-    throw failure
-  }
 }
 
 async function creditOne(

@@ -5,7 +5,7 @@
  * See docs/decisions/lines.md.
  */
 import { setImmediate } from 'node:timers/promises'
-import { Failure } from '../../base/errors.ts'
+import { type Failure, refusalOf } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
@@ -44,7 +44,7 @@ export async function createMany(
 ): Promise<(Created | Failure)[]> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
-    const refusals = all.map(args => refusalOf(args, settings))
+    const refusals = all.map(args => knownRefusal(args, settings))
     const lines = all.flatMap((args, place) => (refusals[place] ? [] : [lineOf(args, place)]))
     const created = new Map<number, Created>()
     const { groups, alone, known } = await relationsOf(tx, lines)
@@ -69,16 +69,10 @@ export async function createMany(
 }
 
 /** Failures that are known before anything is read. */
-function refusalOf(args: CreateArguments, settings: Settings): Failure | undefined {
+function knownRefusal(args: CreateArguments, settings: Settings): Failure | undefined {
   // It has the currency of its sale.
   if (isTaking(args.kind) && !args.currency) return undefined
-  try {
-    refuseWrong(args, settings)
-    return undefined
-  } catch (failure) {
-    if (failure instanceof Failure) return failure
-    throw failure
-  }
+  return refusalOf(() => refuseWrong(args, settings))
 }
 
 function lineOf(args: CreateArguments, place: number): Line {
