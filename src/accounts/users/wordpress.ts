@@ -85,7 +85,7 @@ export const wordPressUsers: Resource = {
         offset: Type.Optional(
           Type.Integer({
             minimum: 0,
-            maximum: FURTHEST_PAGE,
+            maximum: FURTHEST_PAGE * MOST_PER_PAGE,
             description: 'How many to leave out, in the place of pages.',
           }),
         ),
