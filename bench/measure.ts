@@ -1,5 +1,5 @@
 /** How a process is measured: filled databases, rounds of one kind of request, and what is made of the numbers. */
-import { affiliated } from '../test/harness.ts'
+import { affiliated, BROWSER } from '../test/harness.ts'
 import { answerOf, exchange } from './exchange.ts'
 import { load, type Measured, type Target } from './load.ts'
 import { type Floor, launcher, type Process } from './processes.ts'
@@ -131,10 +131,6 @@ export async function copyAnswer(
   const { text } = await statementOf(database, request.name)
   await floor.answer({ ...answer, statement: { text, stride: request.stride } })
 }
-
-/** Of a person, so that what is counted is measured as well. */
-const BROWSER =
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
 function headersOf({ refused, visitor, body }: BenchRequest, authorization: string): Record<string, string> {
   if (visitor) return { 'User-Agent': BROWSER, 'Accept-Encoding': 'br' }

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { changeSettings } from '../src/settings/rules.ts'
-import { openDatabase, operatorOf, serveProcess, temporaryFolder } from '../test/harness.ts'
+import { BROWSER, openDatabase, operatorOf, serveProcess, temporaryFolder } from '../test/harness.ts'
 import { answerOf, exchange } from './exchange.ts'
 import { OpenLoad } from './open-load.ts'
 import { startFloor } from './processes.ts'
@@ -28,8 +28,6 @@ const AFFILIATES = 100
 /** Until the program is compiled as well as it gets, and every connection is open. */
 const WARM_UP_SECONDS = 5
 const MOST_SECONDS_WITHOUT = 60
-const BROWSER =
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 

@@ -169,6 +169,10 @@ export class Visitor {
   }
 }
 
+/** Of a person, so that a visit counts. */
+export const BROWSER =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
+
 /** What the command line's rules are given. */
 export const operatorOf = (database: Database) => onBehalfOf(commandLine, database)
 

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { changeSettings } from '../src/settings/rules.ts'
-import { openDatabase, operatorOf, type ServeProcess, serveProcess } from './harness.ts'
+import { BROWSER, openDatabase, operatorOf, type ServeProcess, serveProcess } from './harness.ts'
 import { type Answered, type Load, load, tally, until } from './load.ts'
 import { freshDatabase, PostgresServer } from './postgres.ts'
 
@@ -15,8 +15,6 @@ const RECOVER_WITHIN_MS = 5000
 const OUTAGE_MS = 3000
 /** Ten, and what a busy machine adds; while everything was waited for, it was 16 to 18. */
 const ENDED_WITHIN_MS = 13_000
-const BROWSER =
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
 describe('outage of PostgreSQL', () => {
   let server: PostgresServer

@@ -4,10 +4,8 @@ import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openDatabase, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
+import { BROWSER, openDatabase, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
 
-const BROWSER =
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 const HOSTILE = process.env.LONG ? 200_000 : 3000
 const MOST_MEMORY = 250 * 1024 * 1024
 

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { BROWSER } from '../harness.ts'
 import { goTo } from './pages.ts'
 import { eventually, type World } from './world.ts'
-
-const BROWSER =
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 
 export function linkScenarios(world: () => World): void {
   describe('links', () => {

@@ -2,15 +2,13 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { assertFailure, describeService, operatorOf, type Service } from '../../../test/harness.ts'
+import { assertFailure, BROWSER, describeService, operatorOf, type Service } from '../../../test/harness.ts'
 import { features } from '../../app.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
 import { changeSettings } from '../../settings/rules.ts'
 import { readToken } from './keys.ts'
 import { clickKey, newNonce, signClick } from './token.ts'
 
-const BROWSER =
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36'
 const ACTIVE = { status: 'active' }
 const PAGE = 'https://shop.test/welcome?a=b%20c#top'
 
