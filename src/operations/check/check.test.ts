@@ -314,6 +314,35 @@ describeService('check of what nobody can edit', service => {
   })
 })
 
+describeService('check of a long text that was logged whole, as until 0.2', service => {
+  test('nothing is wrong, and a change of it is told briefly', async () => {
+    const { database } = service()
+    const affiliate_id = (await service().newAffiliate('many-referrals')).id
+    const referrals = Array.from({ length: 500 }, (_, index) => 10_000 + index).join()
+    const admin = await service().admin()
+    const { id } = (await admin.post('/payouts', { affiliate_id, amount: 5, referrals })).body
+    const { rows } = await sql<{ after_values: string }>`SELECT after_values FROM events
+      WHERE record_kind = 'payout' AND record_id = ${id}`.execute(database.reader)
+    const whole = JSON.stringify({ ...JSON.parse(rows[0]!.after_values), referrals })
+    await database.transaction(async tx => {
+      for (const statement of [
+        ...database.engine.allowChanges('events'),
+        `UPDATE events SET after_values = '${whole}' WHERE record_kind = 'payout' AND record_id = ${id}`,
+      ])
+        await sql.raw(statement).execute(tx)
+    })
+    const ofPayouts = async () =>
+      (await checkDatabase(database, features)).problems.filter(problem => problem.startsWith('payouts'))
+    assert.deepEqual(await ofPayouts(), [])
+    await database.transaction(tx =>
+      sql`UPDATE payouts SET referrals = ${`${referrals},7`} WHERE id = ${id}`.execute(tx),
+    )
+    const changed = (await ofPayouts()).join('\n')
+    assert.match(changed, /referrals \("sha256:.* characters\)", and the log says "sha256:/)
+    assert.doesNotMatch(changed, /10001/)
+  })
+})
+
 describeService('check of a record that is older than one of its fields', service => {
   test('nothing is wrong with what its log could not have', async () => {
     const { database } = service()

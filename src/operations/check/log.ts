@@ -231,20 +231,21 @@ function differenceOf(
   if (!trace.exists) return hasEnded ? undefined : 'the log says that it was deleted, and it is there.'
   if (hasEnded) return 'the log does not say that it was deleted; it was ended beside the service.'
   const ignored = unlogged?.(values) ?? []
-  // Personal values are logged whole, others briefly.
-  const inLog = (name: string) => (logged.personal.includes(name) ? values[name] : valueInLog(values[name]))
+  // Personal values are logged whole, others briefly; until 0.2 these were whole, too.
+  const inLog = (name: string, value: unknown) =>
+    textOf(logged.personal.includes(name) ? value : valueInLog(value))
   const wrongFields = [...logged.plain, ...logged.personal].filter(name => {
     const loggedValue = ignored.includes(name) || !(name in values) ? undefined : trace.of(name)
     if (loggedValue === undefined) return false
     // A number that was added to the kind after the record was made is not in its log.
     if (loggedValue.isAssumed && values[name] === 0) return false
-    return textOf(loggedValue.value) !== textOf(inLog(name))
+    return inLog(name, loggedValue.value) !== inLog(name, values[name])
   })
   if (wrongFields.length === 0) return undefined
   const descriptions = wrongFields.map(name =>
     logged.personal.includes(name)
       ? name
-      : `${name} (${textOf(values[name])}, and the log says ${textOf(trace.of(name)!.value)})`,
+      : `${name} (${inLog(name, values[name])}, and the log says ${inLog(name, trace.of(name)!.value)})`,
   )
   return `not what the log says: ${descriptions.join(', ')}; it was changed beside the service.`
 }
