@@ -40,6 +40,23 @@ export const whether = (set: string, unset: string, description: string): Filter
     ],
   })
 
+/**
+ * Filters by text of which capitals and small letters are the same.
+ * @param key the column that has it folded, as table.column
+ */
+export const inAnyCase = (key: string, schema: ReturnType<typeof listOf>): Filter =>
+  filter(schema)({
+    keep: values => (values as readonly string[]).map(foldCase),
+    where: (_column, keys: readonly string[]) => oneOf(sql.ref(key), keys),
+  })
+
+/** Filters by codes of currencies. */
+export const anyCurrency = (description: string): Filter =>
+  filter(listOf(line(3), description))({
+    keep: codes => (codes as readonly string[]).map(code => code.toUpperCase()),
+    where: oneOf,
+  })
+
 /** Filters by the shops or other systems that records come from. */
 export const anyContext = (description = 'Only those from one of these.'): Filter =>
   filter(listOf(line(100), description))({

@@ -12,6 +12,7 @@ import {
   count,
   created,
   derivedAmount,
+  inAnyCase,
   oneOf,
   paragraphs,
   reference,
@@ -100,10 +101,10 @@ const fields = {
     order: { expression: sql.ref('affiliates.payment_email_key'), value: foldCase },
     create: Type.Optional(optionalEmail("E-mail address for payments; the account's applies when omitted.")),
     edit: Type.Optional(optionalEmail('New e-mail address for payments; empty unsets it.')),
-    filter: filter(listOf(line(254), 'Only these e-mail addresses for payments.'))({
-      keep: (addresses: readonly string[]) => addresses.map(foldCase),
-      where: (_column, keys: readonly string[]) => oneOf(sql`affiliates.payment_email_key`, keys),
-    }),
+    filter: inAnyCase(
+      'affiliates.payment_email_key',
+      listOf(line(254), 'Only these e-mail addresses for payments.'),
+    ),
     initial: '',
     show: (stored: string) => stored,
     keep: (value: string) => value,

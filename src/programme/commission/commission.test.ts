@@ -317,6 +317,7 @@ describeService('commission rules', service => {
   test('groups: shown when asked for, filtered by, and with names of their own', async () => {
     const { id: group_id } = await create('/groups', { name: 'Editors', description: 'Who write.' })
     assertFailure(await service().post('/groups', { name: 'EDITORS' }), 409, 'rest_group_exists')
+    assert.deepEqual((await service().get('/groups?name=eDITORS&fields=ids')).body, [group_id])
     const member = await service().newAffiliate('member', { group_id })
     assert.equal('group_id' in member, false)
     const { body } = await service().get(`/affiliates/${member.id}?group=1`)
@@ -339,7 +340,10 @@ describeService('commission rules', service => {
       'rest_coupon_exists',
     )
     assertFailure(await service().post('/coupons', { code: ' x', affiliate_id }), 400, 'rest_invalid_param')
-    assert.deepEqual((await service().get('/coupons?search=spring&fields=ids')).body, [coupon.id])
+    for (const filter of ['search=spring', 'code=sPRING-10', 'code=none,spring-10'])
+      assert.deepEqual((await service().get(`/coupons?${filter}&fields=ids`)).body, [coupon.id], filter)
+    const link = await create('/links', { code: 'Spring_10', affiliate_id })
+    assert.deepEqual((await service().get('/links?code=SPRING_10&fields=ids')).body, [link.id])
   })
 
   test('201 - an amount in another currency is exchanged at the newest rate not after its date', async () => {

@@ -1,8 +1,8 @@
 /** The kind coupon: a code that credits its affiliate with a sale, without a click. */
 import { Type } from 'typebox'
-import { line } from '../../base/schemas.ts'
+import { line, listOf } from '../../base/schemas.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
-import { created, reference, status, text } from '../../records/kinds-of-field.ts'
+import { created, inAnyCase, reference, status, text } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 
@@ -17,6 +17,7 @@ const fields = {
   code: {
     ...code,
     isName: false,
+    filter: inAnyCase('coupons.code_key', listOf(line(MAX_CODE), 'Only those with one of these codes.')),
     create: line(MAX_CODE, description),
     edit: Type.Optional(line(MAX_CODE, 'New code.')),
     problem: (value: string) =>

@@ -86,7 +86,7 @@ describeService('digits of exchange rates', service => {
     }
     assert.deepEqual(await run(), { imported: exact.length, existing: 0, wrong: 0 })
     assert.deepEqual(await run(), { imported: 0, existing: exact.length, wrong: 0 })
-    const { body } = await service().get('/exchange-rates?from_currency=ISK&orderby=date&order=asc')
+    const { body } = await service().get('/exchange-rates?from_currency=isk&orderby=date&order=asc')
     assert.deepEqual(
       body.map(({ rate }: { rate: string }) => rate),
       exact.map(([, stored]) => stored),

@@ -1,9 +1,9 @@
 /** The kind exchange rate: the value of one unit of a currency in another, from a time on. */
 import { Type } from 'typebox'
 import { currencies, problemOfCurrencyCode } from '../../base/currencies.ts'
-import { line, listOf } from '../../base/schemas.ts'
+import { line } from '../../base/schemas.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
-import { anyOf, dated, words } from '../../records/kinds-of-field.ts'
+import { anyCurrency, dated, words } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 
 const MAX_DIGITS = 12
@@ -13,7 +13,7 @@ const currency = (description: string) =>
     ...words(line(3), description, neither),
     create: line(3, description),
     edit: Type.Optional(line(3, description)),
-    filter: anyOf(listOf(line(3), 'Only those of these currencies.')),
+    filter: anyCurrency('Only those of these currencies.'),
     problem: problemOfCurrencyCode,
     keep: (value: string) => value.toUpperCase(),
     sample: ({ random }: { random: () => number }) => currencies[Math.floor(random() * currencies.length)]!,

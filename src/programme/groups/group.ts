@@ -1,8 +1,8 @@
 /** The kind group: affiliates that share commission rules. */
 import { Type } from 'typebox'
-import { line } from '../../base/schemas.ts'
+import { line, listOf } from '../../base/schemas.ts'
 import { type CrudAction, kind, type TableOf } from '../../records/kind.ts'
-import { created, paragraphs, text } from '../../records/kinds-of-field.ts'
+import { created, inAnyCase, paragraphs, text } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 
 const description = 'Names the group; no two have the same name, in any case of letters.'
@@ -13,6 +13,7 @@ const fields = {
   name: {
     ...name,
     isName: false,
+    filter: inAnyCase('groups.name_key', listOf(line(100), 'Only those with one of these names.')),
     create: line(100, description),
     edit: Type.Optional(line(100, 'New name.')),
     problem: (value: string) => (value.trim() === '' ? 'must name the group.' : undefined),

@@ -3,7 +3,16 @@ import { Type } from 'typebox'
 import { code, line, listOf } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { type CrudAction, kind, type TableOf } from '../../records/kind.ts'
-import { anyOf, count, created, creator, reference, text, words } from '../../records/kinds-of-field.ts'
+import {
+  anyOf,
+  count,
+  created,
+  creator,
+  inAnyCase,
+  reference,
+  text,
+  words,
+} from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 import { campaignOf } from '../tracking/token.ts'
@@ -26,6 +35,7 @@ const fields = {
   code: {
     ...text(64, CODE, neither),
     isName: false,
+    filter: inAnyCase('links.code_key', listOf(line(64), 'Only those with one of these codes.')),
     create: Type.Optional(code(CODE)),
     edit: Type.Optional(code(CODE)),
     sample: ({ random }: { random(): number }) => `s${random().toString(36).slice(2, 12)}`,

@@ -8,6 +8,7 @@ import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   amount,
   amountFilter,
+  anyCurrency,
   anyOf,
   context,
   dated,
@@ -245,7 +246,7 @@ const fields = {
   original_currency: {
     ...internal,
     type: 'text',
-    filter: anyOf(listOf(line(3), 'Only those earned in one of these other currencies.')),
+    filter: anyCurrency('Only those earned in one of these other currencies.'),
     initial: '',
     show: (stored: string) => stored,
     sample: () => '',
