@@ -62,7 +62,9 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   const routes = new Routes(options.base)
   for (const resource of options.resources) {
     for (const [path, endpoints] of byPath(resource.endpoints)) {
-      const url = path.replace(/\{(\w+)\}/g, (_, name) => `:${name}(^${segmentOf(endpoints, name)}$)`)
+      // Routes are matched when the argument is decoded: its slashes do not end it.
+      const decoded = (name: string) => segmentOf(endpoints, name).replaceAll('[^/]', '.')
+      const url = path.replace(/\{(\w+)\}/g, (_, name) => `:${name}(^${decoded(name)}$)`)
       for (const endpoint of endpoints) addEndpoint(scope, url, resource, endpoint, options)
       const methods = [...endpoints.flatMap(endpoint => endpoint.methods), 'OPTIONS']
       addDescription(scope, url, resource, endpoints, routes.add(path, methods, endpoints), options)

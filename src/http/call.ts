@@ -81,6 +81,10 @@ export class HttpCall implements Call {
     return this.request.protocol === 'https'
   }
 
+  get getsBody(): boolean {
+    return this.request.method !== 'HEAD'
+  }
+
   get query(): string {
     return queryOf(this.request)
   }

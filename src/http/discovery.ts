@@ -258,12 +258,9 @@ function operation(resource: Resource, endpoint: Endpoint, method: string): Json
     ...(takesBody && { requestBody: requestBody(endpoint, Object.fromEntries(others)) }),
     responses: {
       ...(!endpoint.onlyLines && {
-        [endpoint.answer.status]: {
-          description: endpoint.summary,
-          content: { 'application/json': { schema: endpoint.answer.schema } },
-        },
+        [endpoint.answer.status]: { description: endpoint.summary, content: contentOf(endpoint.answer) },
       }),
-      ...(endpoint.lines && { 200: linesAnswer(endpoint, endpoint.lines) }),
+      ...((endpoint.answer.repeats || endpoint.lines) && { 200: secondAnswer(endpoint) }),
       ...(reads && ofItem.length > 0 && { 304: { description: 'The record is what If-None-Match names.' } }),
       ...failureResponses(failuresOf(resource, endpoint, reads)),
     },
@@ -332,10 +329,28 @@ function requestBody(endpoint: Endpoint, properties: Record<string, JsonSchema>)
   }
 }
 
-/** Response schema for many lines: each result with its line number. */
-function linesAnswer({ answer, onlyLines }: Endpoint, { result }: Lines): Json {
-  const isRecordAnswer = answer.status === 200 && !onlyLines
-  const line = {
+function contentOf({ schema, types = ['application/json'] }: Endpoint['answer']): Json {
+  return Object.fromEntries(types.map(type => [type.split(';', 1)[0]!, { schema }]))
+}
+
+const REPEATED = 'It is there already, by an earlier request.'
+const RESULTS = `A result for each line of application/x-ndjson, in their order; at most ${MOST_LINES}.`
+
+/** What is answered with the status 200 beside, or in place of, what was created. */
+function secondAnswer({ answer, lines, onlyLines }: Endpoint): Json {
+  const isRecord = !onlyLines && (answer.status === 200 || answer.repeats)
+  return {
+    description: [answer.repeats && REPEATED, lines && RESULTS].filter(text => text).join(' '),
+    content: {
+      ...(isRecord && contentOf(answer)),
+      ...(lines && { [LINES_TYPE]: { schema: lineSchema(lines) } }),
+    },
+  }
+}
+
+/** Schema of the result of a line, with its number. */
+function lineSchema({ result }: Lines): Json {
+  return {
     type: 'object',
     required: ['line', 'status'],
     properties: {
@@ -350,13 +365,6 @@ function linesAnswer({ answer, onlyLines }: Endpoint, { result }: Lines): Json {
         description: 'Names in the line that are no arguments, or have no value.',
       },
       ...result,
-    },
-  }
-  return {
-    description: `A result for each line of application/x-ndjson, in their order; at most ${MOST_LINES}.`,
-    content: {
-      ...(isRecordAnswer && { 'application/json': { schema: answer.schema } }),
-      [LINES_TYPE]: { schema: line },
     },
   }
 }

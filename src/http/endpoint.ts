@@ -47,6 +47,8 @@ export interface Call extends RequestContext {
   readonly userAgent: string | undefined
   /** Whether the client uses TLS. */
   readonly secure: boolean
+  /** Whether the client gets the body of the answer, and not only its headers (HEAD). */
+  readonly getsBody: boolean
 }
 
 /** Batch form of an endpoint: NDJSON, one line per body of a single request. See docs/decisions/lines.md. */
@@ -94,8 +96,15 @@ export interface Endpoint {
   readonly permission: Permission
   readonly summary: string
   readonly arguments: TObject
-  /** The response's JSON Schema. */
-  readonly answer: { readonly status: 200 | 201; readonly schema: object }
+  readonly answer: {
+    readonly status: 200 | 201
+    /** The response's JSON Schema. */
+    readonly schema: object
+    /** Media types of the response, if it is not JSON. */
+    readonly types?: readonly string[]
+    /** What was created by an earlier request is answered again, with the status 200. */
+    readonly repeats?: true
+  }
   /** Failures specific to this endpoint, beyond those of every endpoint. */
   readonly failures: readonly FailureName[]
   // Methods rather than function properties, so that an implementation may narrow the type of its arguments.
@@ -143,7 +152,7 @@ const DIGITS = '\\d+'
 /** Digits, or an e-mail address in URL encoding. */
 const DIGITS_OR_ADDRESS = '(?:\\d+|[^/]*(?:@|%40)[^/]*)'
 
-/** Regular expression for a path argument in a URL. */
+/** Regular expression for a path argument in a URL, as it is encoded there. */
 export function segmentOf(endpoints: readonly Pick<Endpoint, 'arguments'>[], name: string): string {
   const schemas = endpoints.map(({ arguments: { properties } }) => properties[name])
   return schemas.some(schema => memberOf(schema, 'anyOf')) ? DIGITS_OR_ADDRESS : DIGITS

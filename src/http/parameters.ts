@@ -168,7 +168,9 @@ async function parseMultipart(mediaType: string, body: Buffer): Promise<Paramete
   } catch {
     throw invalidArguments({ body: 'must be multipart/form-data as its Content-Type says.' })
   }
-  return nest([...form])
+  // A part with a name of a file is what the file contains.
+  const textOf = async (value: string | Blob) => (typeof value === 'string' ? value : await value.text())
+  return nest(await Promise.all([...form].map(async ([name, value]) => [name, await textOf(value)] as const)))
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true })
@@ -202,7 +204,7 @@ export function decodeName(text: string, read = asItIs): string {
   return name
 }
 
-function nest(entries: [name: string, value: unknown][]): Parameters {
+function nest(entries: readonly (readonly [name: string, value: unknown])[]): Parameters {
   if (entries.length > MAX_PARAMETERS) {
     throw invalidArguments({ body: `must have at most ${MAX_PARAMETERS} parameters.` })
   }

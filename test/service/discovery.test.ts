@@ -105,6 +105,16 @@ describeService('discovery', service => {
     // With the fields that were chosen, or as bare identifiers.
     const [record, id] = ofPayouts.get.responses[200].content['application/json'].schema.items.anyOf
     assert.deepEqual([record.required, id.type], [undefined, 'integer'])
+    const answers = (path: string, method: string) =>
+      Object.entries(body.paths[path][method].responses)
+        .filter(([status]) => status.startsWith('2'))
+        .map(([status, { content }]: any) => [status, ...Object.keys(content)].join(' '))
+    const lines = 'application/x-ndjson'
+    assert.deepEqual(answers('/referrals', 'post'), [`200 application/json ${lines}`, '201 application/json'])
+    assert.deepEqual(answers('/affiliates', 'post'), [`200 ${lines}`, '201 application/json'])
+    assert.deepEqual(answers('/conversions/bulk', 'post'), [`200 ${lines}`])
+    assert.deepEqual(answers('/payout-runs/{payout_run_id}/files/sepa', 'get'), ['200 application/xml'])
+    assert.deepEqual(answers('/payout-runs/{payout_run_id}/reconciliation/csv', 'get'), ['200 text/csv'])
     const operations = Object.values(body.paths).flatMap((path: any) => Object.values(path)) as any[]
     assert.equal(new Set(operations.map(operation => operation.operationId)).size, operations.length)
   })

@@ -4,6 +4,7 @@ import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../../base/csv.ts'
 import { decimalText, exactNumber } from '../../base/money.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { type Answer, endpoint, type Resource } from '../../http/endpoint.ts'
+import { fileOf } from '../../http/files.ts'
 import { problemsOfDays } from './periods.ts'
 import type { ReportArguments } from './report.ts'
 import * as rules from './rules.ts'
@@ -91,10 +92,7 @@ function asCsv(name: ReportName, { decimals, from, to, rows }: Report): Answer {
       }),
     ),
   )
-  const headers = {
-    'Content-Type': CSV_TYPE,
-    // Its rows may be days.
-    'Content-Disposition': `attachment; filename="${name.replace('-by-month', '')}-${from}-${to}.csv"`,
-  }
-  return { status: 200, headers, body: [CSV_BEGINNING, csvLine(columns), ...lines].join('') }
+  // Its rows may be days.
+  const file = `${name.replace('-by-month', '')}-${from}-${to}.csv`
+  return fileOf(file, CSV_TYPE, [CSV_BEGINNING, csvLine(columns), ...lines].join(''))
 }

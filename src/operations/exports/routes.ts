@@ -4,7 +4,9 @@ import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../../base/csv.ts'
 import { choice } from '../../base/schemas.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import { fileAnswer, fileOf } from '../../http/files.ts'
 import { eachPage, type Listing, narrowing, ordering } from '../../http/list.ts'
+import { LINES_TYPE } from '../../http/parameters.ts'
 import type { Feature, Sheet } from '../../records/feature.ts'
 
 /** A file of each kind of record. */
@@ -28,7 +30,7 @@ function exportEndpoint({ kind, resource, listing, sheet }: Feature): Endpoint {
       ...ordering(Object.keys(listing.orders)),
       ...narrowing(kind.filters),
     }),
-    answer: { status: 200, schema: { type: 'string' } },
+    answer: fileAnswer(CSV_TYPE, LINES_TYPE),
     check: async (call, args) => kind.filterProblems(args, await call.settings.current()),
     handle: async (call, args) => {
       call.beginStream()
@@ -78,12 +80,5 @@ async function* linesOf<Row>(
 
 function download(name: string, format: 'csv' | 'ndjson', body: AsyncIterable<string>): Answer {
   const day = formatTime(now()).slice(0, 10)
-  return {
-    status: 200,
-    headers: {
-      'Content-Type': format === 'csv' ? CSV_TYPE : 'application/x-ndjson',
-      'Content-Disposition': `attachment; filename="${name}-${day}.${format}"`,
-    },
-    body,
-  }
+  return fileOf(`${name}-${day}.${format}`, format === 'csv' ? CSV_TYPE : LINES_TYPE, body)
 }

@@ -42,7 +42,7 @@ const report: Endpoint = endpoint({
   permission: 'conversions.create',
   summary: 'Report a conversion',
   arguments: createArguments,
-  answer: { status: 201, schema: createdSchema },
+  answer: { status: 201, schema: createdSchema, repeats: true },
   failures: ['conversion_exists', 'conversion_conflict', 'reference_taken'],
   lines: reportLines,
   check: problems,

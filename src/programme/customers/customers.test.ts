@@ -84,6 +84,10 @@ describeService('customers', service => {
     assert.deepEqual(record, body)
     assert.deepEqual([user.ID, user.user_login, meta], [1, 'admin', { affiliate_id: [affiliate] }])
     assert.equal((await service().get('/customers/seen+1@example.com')).body.id, body.id)
+    const { body: slashed } = await create({ email: 'a/b@example.com' })
+    assert.equal((await service().get('/customers/a%2Fb%40example.com')).body.id, slashed.id)
+    assertFailure(await service().get('/customers/c%2Fd@example.com'), 404, 'invalid_customer')
+    assertFailure(await service().get('/customers/a/b@example.com'), 404, 'rest_no_route')
     const { body: other } = await create({ email: 'other@example.com' })
     const shown = (await service().get(`/customers/${other.id}?user=1&meta=1`)).body
     assert.deepEqual([shown.user, shown.meta], [false, { affiliate_id: [] }])

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { CSV_TYPE } from '../../base/csv.ts'
 import { line } from '../../base/schemas.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
+import { fileAnswer, fileOf } from '../../http/files.ts'
 import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../../http/list.ts'
 import { listDeletedButOwed } from './deleted.ts'
 import * as rules from './rules.ts'
@@ -74,16 +75,14 @@ export const statement: Endpoint = endpoint({
   permission: 'affiliates.read',
   summary: 'Download what an affiliate was owed, and each change of it',
   arguments: statementArguments,
-  answer: { status: 200, schema: { type: 'string' } },
+  answer: fileAnswer(CSV_TYPE),
   failures: ['no_affiliate'],
-  handle: async (call, { affiliate_id, ...days }) => ({
-    status: 200,
-    headers: {
-      'Content-Type': CSV_TYPE,
-      'Content-Disposition': `attachment; filename="affiliate-${affiliate_id}-statement.csv"`,
-    },
-    body: csvOf(await statementOf(call, affiliate_id, days), await call.settings.current()),
-  }),
+  handle: async (call, { affiliate_id, ...days }) =>
+    fileOf(
+      `affiliate-${affiliate_id}-statement.csv`,
+      CSV_TYPE,
+      csvOf(await statementOf(call, affiliate_id, days), await call.settings.current()),
+    ),
 })
 
 /** For people: the list of affiliates no longer has these. */

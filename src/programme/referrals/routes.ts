@@ -31,7 +31,7 @@ const create: Endpoint = endpoint({
   permission: 'referrals.create',
   summary: 'Create a referral',
   arguments: createArguments,
-  answer: { status: 201, schema: referral.record },
+  answer: { status: 201, schema: referral.record, repeats: true },
   failures: ['reference_taken', 'balance_exceeded'],
   lines: linesOf<Created>({
     arguments: createArguments,

@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { CSV_TYPE } from '../../base/csv.ts'
 import { type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import { fileAnswer, fileOf } from '../../http/files.ts'
 import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../../http/list.ts'
 import { answerCreated, body, listingOf } from '../../records/crud.ts'
 import { formats } from './formats/formats.ts'
@@ -68,25 +69,18 @@ const step = <P extends TProperties>(
     handle: async (call, args) => answerRun(call, await act(call, args)),
   })
 
-const fileEndpoints = formats.flatMap(({ name }) => [
+const fileEndpoints = formats.flatMap(({ name, contentType }) => [
   endpoint({
     methods: ['GET'],
     path: `${item}/files/${name}`,
     permission: edits,
     summary: `Download the ${name} file of a payout run`,
     arguments: fileArguments,
-    answer: { status: 200, schema: { type: 'string' } },
+    answer: fileAnswer(contentType),
     failures: ['no_payout_run', 'run_conflict'],
     handle: async (call, args) => {
-      const file = await rules.file(call, name, args)
-      return {
-        status: 200,
-        headers: {
-          'Content-Type': file.contentType,
-          'Content-Disposition': `attachment; filename="${file.name}"`,
-        },
-        body: file.text,
-      }
+      const file = await rules.file(call, name, args, call.getsBody)
+      return fileOf(file.name, contentType, file.text)
     },
   }),
   step(`/files/${name}`, `Say that the ${name} file was handed over`, handOverArguments, (call, args) =>
@@ -207,16 +201,14 @@ export const payoutRunResource: Resource = {
       permission: reads,
       summary: 'The same comparison as CSV',
       arguments: payoutRun.item,
-      answer: { status: 200, schema: { type: 'string' } },
+      answer: fileAnswer(CSV_TYPE),
       failures: ['no_payout_run'],
-      handle: async (call, { payout_run_id }) => ({
-        status: 200,
-        headers: {
-          'Content-Type': CSV_TYPE,
-          'Content-Disposition': `attachment; filename="payout-run-${payout_run_id}-reconciliation.csv"`,
-        },
-        body: await rules.reconciliationCsv(call, payout_run_id),
-      }),
+      handle: async (call, { payout_run_id }) =>
+        fileOf(
+          `payout-run-${payout_run_id}-reconciliation.csv`,
+          CSV_TYPE,
+          await rules.reconciliationCsv(call, payout_run_id),
+        ),
     }),
   ],
 }

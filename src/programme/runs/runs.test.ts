@@ -148,6 +148,10 @@ describeService('a payout run from who is owed to who is paid', service => {
       const found = await service().get(`/payout-runs?search=${encodeURIComponent(text)}&fields=ids`)
       assert.deepEqual(found.body, others.includes(text) ? [] : [run.id], text)
     }
+    const headers = await service().send('HEAD', `/payout-runs/${run.id}/files/csv`)
+    assert.match(headers.headers.get('content-disposition') ?? '', /payout-run-\d+-csv\.csv/)
+    const [unseen] = (await service().get(`/payout-runs/${run.id}/files`)).body
+    assert.equal(unseen.downloaded, '')
     const file = await service().get(`/payout-runs/${run.id}/files/csv?columns=reference,account,amount,note`)
     assert.equal(file.status, 200)
     assert.equal(

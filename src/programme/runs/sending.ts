@@ -39,7 +39,6 @@ const fileInLog = (format: Format, run: Size, part: number) => ({
 /** A file of a run, the same on every download. */
 interface RunFile {
   readonly name: string
-  readonly contentType: string
   /** How many payees were erased since the approval, or have details that nobody can open, and are not in it. */
   readonly erased: number
   readonly text: AsyncIterable<string>
@@ -47,12 +46,14 @@ interface RunFile {
 
 /**
  * @param args.columns of a plain file
+ * @param isTaken whether somebody gets it, which is logged, and not only its name
  * @throws Failure no_payout_run, run_conflict
  */
 export async function file(
   context: RequestContext,
   format: string,
   args: { payout_run_id: number; part?: number | undefined; columns?: readonly string[] | undefined },
+  isTaken = true,
 ): Promise<RunFile> {
   const { payout_run_id: id, part = 1, columns = [] } = args
   const run = await runOf(context, id)
@@ -65,18 +66,19 @@ export async function file(
       'Every payee of this file was erased, or the key of their payment details is lost: record what became of each payment instead.',
     )
   }
-  await write(context, async tx => {
-    // A cancellation asks whether files were downloaded: it comes before this one, or is asked about it.
-    formatNamed(existing(payoutRun, await store.runs.hold(tx, id)), format)
-    const isFirst = await files.markDownloaded(tx, { run_id: id, format, part }, now())
-    if (isFirst) tx.log('payout_run.download', id, { after: fileInLog(kind, run, part) })
-    await noteLost(tx, id)
-  })
+  if (isTaken) {
+    await write(context, async tx => {
+      // A cancellation asks whether files were downloaded: it comes before this one, or is asked about it.
+      formatNamed(existing(payoutRun, await store.runs.hold(tx, id)), format)
+      const isFirst = await files.markDownloaded(tx, { run_id: id, format, part }, now())
+      if (isFirst) tx.log('payout_run.download', id, { after: fileInLog(kind, run, part) })
+      await noteLost(tx, id)
+    })
+  }
   const erasedAt = await missingPlaces(context.database.replica, id, SENT)
   const lines = () => whole(linesOf(context, run, kind, part), frame.count)
   return {
     name: `payout-run-${id}-${kind.name}${partsOf(kind, run) > 1 ? `-${part}` : ''}.${kind.extension}`,
-    contentType: kind.contentType,
     erased: payeesOf(kind, run, part, erasedAt).erased,
     text: kind.write(frame, lines),
   }
