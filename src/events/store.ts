@@ -223,10 +223,18 @@ export async function firstCreated(db: Db, kind: string): Promise<number> {
   return first ?? Number.MAX_SAFE_INTEGER
 }
 
-/** Whether any entry is about the account. */
-export async function hasEntries(db: Db, userId: number): Promise<boolean> {
-  const rows = await db.selectFrom('events').select('id').where('person_id', '=', userId).limit(1).execute()
-  return rows.length > 0
+/** The first entry that is about the account. */
+export async function firstAbout(
+  db: Db,
+  userId: number,
+): Promise<Pick<Entry, 'action' | 'personal'> | undefined> {
+  return db
+    .selectFrom('events')
+    .select(['action', 'personal'])
+    .where('person_id', '=', userId)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
 }
 
 /** The next records that have entries. */

@@ -47,6 +47,9 @@ export interface Feature {
   readonly unlogged?: ((record: Readonly<Record<string, unknown>>) => readonly string[]) | undefined
   /** Whether a record is created together with another one, whose event stands for both. */
   readonly implied?: ((record: Readonly<Record<string, unknown>>) => boolean) | undefined
+  /** The record that another one goes on from: its first event says only what differs. */
+  // biome-ignore lint/suspicious/noExplicitAny: a row of the feature's own kind.
+  readonly precursor?: ((db: Db, row: any) => Promise<object | undefined>) | undefined
   /** Whether a record counts as deleted, though its row stays for the records that refer to it. */
   readonly ended?: ((record: Readonly<Record<string, unknown>>) => boolean) | undefined
   /** Whether `demo` generates samples of it; others have samples written by hand. */

@@ -101,6 +101,13 @@ describeService('check', service => {
     await service().delete(`/affiliates/${erased.id}`)
     await erasePerson(operatorOf(database), erased.user_id)
     const payout = await service().newPayout(id, { amount: 5 })
+    const { body: rule } = await service().post('/rules', {
+      name: 'tried',
+      rate_type: 'percentage',
+      rate: 12,
+    })
+    const { body: newer } = await service().patch(`/rules/${rule.id}`, { rate: 13 })
+    assert.notEqual(newer.id, rule.id)
     await (await service().admin()).patch('/settings', { default_rate: 25 })
     const permissions = ['payouts.read']
     const { key } = await createKey(
@@ -119,6 +126,21 @@ describeService('check', service => {
         `UPDATE affiliates SET payment_email = 'x@y.z', payment_email_key = 'x@y.z' WHERE id = ${id}`,
         `UPDATE affiliates SET payment_email = 'paid@example.com', payment_email_key = 'paid@example.com' WHERE id = ${id}`,
         /affiliates \d+: not what the log says: .*payment_email/,
+      ],
+      [
+        `UPDATE payouts SET note = 'by hand' WHERE id = ${payout.id}`,
+        `UPDATE payouts SET note = '' WHERE id = ${payout.id}`,
+        /payouts \d+: not what the log says: .*note/,
+      ],
+      [
+        `UPDATE users SET email = 'x@y.z', email_key = 'x@y.z' WHERE id = (SELECT user_id FROM affiliates WHERE id = ${id})`,
+        `UPDATE users SET email = 'checked@example.com', email_key = 'checked@example.com' WHERE id = (SELECT user_id FROM affiliates WHERE id = ${id})`,
+        /users \d+: not what the log says: .*email/,
+      ],
+      [
+        `UPDATE rules SET rate_type = 'flat' WHERE id = ${newer.id}`,
+        `UPDATE rules SET rate_type = 'percentage' WHERE id = ${newer.id}`,
+        /rules \d+: not what the log says: rate_type \("flat", and the log says "percentage"\)/,
       ],
       [
         `UPDATE payouts SET amount = 1 WHERE id = ${payout.id}`,

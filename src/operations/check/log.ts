@@ -15,8 +15,8 @@ import {
   type Entry,
   entriesOf,
   entriesOfOnly,
+  firstAbout,
   firstCreated,
-  hasEntries,
   recordsInLog,
 } from '../../events/store.ts'
 import type { Feature } from '../../records/feature.ts'
@@ -36,6 +36,11 @@ export interface Trail {
   readonly unlogged?: (record: Readonly<Record<string, unknown>>) => readonly string[]
   /** Whether a record is created with another one, and has no event of its own. */
   readonly implied?: Feature['implied']
+  /**
+   * The values that a record has from another one, and that its own events need not say.
+   * @returns undefined if there is no such other one
+   */
+  readonly basis?: ((db: Db, row: Row, settings: Settings) => Promise<object | undefined>) | undefined
   /** Whether a record counts as deleted although its row remains. */
   readonly ended?: Feature['ended']
   /** The values that an event has of the row. */
@@ -48,17 +53,27 @@ export function trailsOf(features: readonly Feature[]): Trail[] {
     {
       table: usersTable,
       show: (row: Selectable<UsersTable>) => recordOf({ ...row, ...fresh }),
+      basis: async (db: Db, { id }: Row) => accountIn(await firstAbout(db, id)),
     },
     {
       table: keysTable,
       show: (row: Selectable<ApiKeysTable>) => writtenOf({ ...row, owner: '', owner_role: '' }),
     },
-    ...features.map(({ kind, unlogged, implied, ended }) => ({
+    ...features.map(({ kind, unlogged, implied, ended, precursor }) => ({
       table: kind.table,
       unlogged: (record: object) => [...kind.unlogged, ...(unlogged?.({ ...record }) ?? [])],
       implied,
       ended,
       show: (row: Row, settings: Settings) => kind.logged(row, settings),
+      basis:
+        precursor &&
+        (async (db: Db, row: Row, settings: Settings) => {
+          const before = await precursor(db, row)
+          if (!before) return undefined
+          const ignored = unlogged?.({ ...before }) ?? []
+          const values = Object.entries(kind.logged({ ...before }, settings))
+          return Object.fromEntries(values.filter(([name]) => !ignored.includes(name)))
+        }),
     })),
   ]
 }
@@ -71,13 +86,10 @@ export async function* differencesFromLog(db: Db, trail: Trail, settings: Settin
     const page = await pageOf(db, trail, after)
     if (page === undefined) return
     for (const [id, row, trace] of page.records) {
-      const look = async (row: Row | undefined, trace: Trace | undefined) =>
-        differenceOf(
-          trail,
-          row && trail.show(row, settings),
-          trace ?? (await impliedTrace(db, trail, id)),
-          id > firstLogged,
-        )
+      const look = async (row: Row | undefined, trace: Trace | undefined) => {
+        const story = row && !trace?.isWhole ? await withBasis(db, trail, row, trace, settings) : trace
+        return differenceOf(trail, row && trail.show(row, settings), story, id > firstLogged)
+      }
       if ((await look(row, trace)) === undefined) continue
       // The record may have been changed between reading it and reading the log.
       const reread = await pageOf(db, trail, id - 1, id)
@@ -115,12 +127,27 @@ export async function* settingsUnlike(
 
 type Row = { readonly id: number } & Readonly<Record<string, unknown>>
 
-/** An account that was created with an affiliate is logged with the affiliate. */
-async function impliedTrace(db: Db, { table }: Trail, id: number): Promise<Trace | undefined> {
-  if (table.logged.person !== 'id' || !(await hasEntries(db, id))) return undefined
-  const trace = new Trace(table.logged)
-  trace.exists = true
-  return trace
+/** The account's names in the event of the affiliate that it was created with. */
+function accountIn(entry: Pick<Entry, 'action' | 'personal'> | undefined): object | undefined {
+  if (!entry) return undefined
+  if (entry.action !== 'affiliate.create' || entry.personal === '') return {}
+  const { account_login: login, account_email: email } = JSON.parse(entry.personal).after
+  return { ...(login !== undefined && { login }), ...(email !== undefined && { email }) }
+}
+
+/** An account that was created with an affiliate has no event of its own: that of the affiliate stands for both. */
+async function withBasis(
+  db: Db,
+  { table, basis }: Trail,
+  row: Row,
+  trace: Trace | undefined,
+  settings: Settings,
+): Promise<Trace | undefined> {
+  const values = await basis?.(db, row, settings)
+  if (!values) return trace
+  const story = trace ?? (table.logged.person === 'id' ? Trace.ofExisting(table.logged) : undefined)
+  story?.goOnFrom(values)
+  return story
 }
 
 interface Page {
@@ -157,8 +184,11 @@ async function pageOf(
 class Trace {
   exists = false
   #isWhole = false
+  /** Since an erasure, nobody knows which personal values there were. */
+  #isForgotten = false
   readonly #values = new Map<string, unknown>()
   readonly #personal: ReadonlySet<string>
+  #basis: ReadonlyMap<string, unknown> = new Map()
 
   constructor({ personal }: Pick<Logged, 'personal'>) {
     this.#personal = new Set(personal)
@@ -168,7 +198,10 @@ class Trace {
     const verb = action.slice(action.indexOf('.') + 1)
     this.exists = verb !== 'delete'
     // A record that is older than the log has events of some fields only. An event of its creation has its date.
-    if (verb === 'create') this.#isWhole = /"date\w*":/.test(after_values)
+    if (verb === 'create') {
+      this.#isWhole = /"date\w*":/.test(after_values)
+      this.#isForgotten = false
+    }
     if (verb === 'delete') this.#values.clear()
     else {
       this.#put(before_values, after_values)
@@ -181,11 +214,30 @@ class Trace {
     }
   }
 
+  static ofExisting(logged: Logged): Trace {
+    const trace = new Trace(logged)
+    trace.exists = true
+    return trace
+  }
+
+  /** Whether the events say all that the record has. */
+  get isWhole(): boolean {
+    return this.#isWhole
+  }
+
+  /** @param basis values of another record, for what the events leave out */
+  goOnFrom(basis: object): void {
+    this.#basis = new Map(Object.entries(basis))
+  }
+
   /** The logged value of a field; undefined where there is none. */
   of(name: string): { readonly value: unknown; readonly isAssumed?: true } | undefined {
-    if (this.#values.has(name)) return { value: this.#values.get(name) }
+    for (const values of [this.#values, this.#basis]) {
+      if (values.has(name)) return { value: values.get(name) }
+    }
     // Empty values are not logged on creation, and an account that is created with an affiliate has no role.
-    const isEmpty = (this.#isWhole && !this.#personal.has(name)) || name === ROLE
+    const isKnown = this.#isWhole && !(this.#isForgotten && this.#personal.has(name))
+    const isEmpty = isKnown || name === ROLE
     return isEmpty ? { value: '', isAssumed: true } : undefined
   }
 
@@ -204,6 +256,7 @@ class Trace {
   }
 
   #forgetPersonal(): void {
+    this.#isForgotten = true
     for (const name of this.#personal) this.#values.delete(name)
   }
 }

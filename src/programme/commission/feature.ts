@@ -4,6 +4,7 @@ import { feature, type SheetColumns, sheetOf } from '../../records/feature.ts'
 import { listing, rules as resource } from './routes.ts'
 import { type RuleRow, rule } from './rule.ts'
 import { salesMonthsTable } from './sales-table.ts'
+import { versionBefore } from './store.ts'
 
 const time = (value: number | null) => (value === null ? '' : formatTime(value))
 
@@ -38,4 +39,5 @@ export const commissionRules = feature(rule, {
   // The event of a new version shows by its `before` that it has replaced another.
   unlogged: ({ status }) => (status === 'current' ? [] : ['status']),
   ended: ({ status }) => status === 'ended',
+  precursor: versionBefore,
 })

@@ -37,3 +37,11 @@ export async function currentOf(db: Db, series: number): Promise<RuleRow | undef
   const query = db.selectFrom('rules').selectAll().where('series', '=', series)
   return query.where('status', '=', 'current').executeTakeFirst()
 }
+
+export async function versionBefore(
+  db: Db,
+  { series, version }: Pick<RuleRow, 'series' | 'version'>,
+): Promise<RuleRow | undefined> {
+  const query = db.selectFrom('rules').selectAll().where('series', '=', series)
+  return query.where('version', '=', version - 1).executeTakeFirst()
+}
