@@ -313,6 +313,7 @@ function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_h
 /**
  * Changes an account's address within a larger transaction. Password resets go to the address, so for accounts that log
  * in only those who may edit accounts can change it.
+ * @returns whether it is another one now
  * @throws Failure email_taken, forbidden
  */
 export async function changeEmail(
@@ -320,7 +321,7 @@ export async function changeEmail(
   { actor }: Origin,
   userId: number,
   email: string,
-): Promise<void> {
+): Promise<boolean> {
   const before = (await store.holdUser(tx, userId))!
   const asksHere = actor.kind === 'key' || actor.kind === 'session'
   if (before.role !== '' && before.email !== email && asksHere && !actor.permissions.has('users.edit')) {
@@ -331,6 +332,7 @@ export async function changeEmail(
   }
   await writeEmail(tx, before, email)
   tx.log('user.edit', userId, { before: { email: before.email }, after: { email } })
+  return email !== before.email
 }
 
 /** Revokes a reset link that was sent to the old address. */

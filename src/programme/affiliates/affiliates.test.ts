@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { assertFailure, describeService, type Reply } from '../../../test/harness.ts'
 import { affiliate } from './affiliate.ts'
 
@@ -271,7 +272,13 @@ describeService('affiliates: edit and delete', service => {
 
   test('200 - the e-mail address of the account', async () => {
     const { id } = await service().newAffiliate('mail')
+    await service().database.transaction(tx =>
+      sql`UPDATE affiliates SET updated_at = 0 WHERE id = ${id}`.execute(tx),
+    )
+    const changed = async () => (await service().get(`/affiliates?updated_since=2020-01-01&fields=ids`)).body
+    assert.ok(!(await changed()).includes(id))
     const { status } = await service().patch(`/affiliates/${id}`, { account_email: 'New@example.com' })
+    assert.ok((await changed()).includes(id))
     assert.equal(status, 200)
     assert.equal((await service().get(`/affiliates/${id}?user=1`)).body.user.user_email, 'New@example.com')
     // Its own address, in another case of letters, is not another account's.

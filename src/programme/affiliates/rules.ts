@@ -177,9 +177,11 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
   return write(context, async tx => {
     const before = existing(affiliate, await store.affiliates.hold(tx, id))
     refuseInvalid(await problemsOfEdit(tx, settings, args))
-    if (account_email !== undefined) await changeEmail(tx, context, before.user_id, account_email)
+    const isReachedElsewhere =
+      account_email !== undefined && (await changeEmail(tx, context, before.user_id, account_email))
     const change = affiliate.keep(args, settings)
-    if (isAlready(before, change)) return before
+    // Callers who mirror affiliates show the account's address with them.
+    if (isAlready(before, change) && !isReachedElsewhere) return before
     const changes = { ...change, updated_at: now() }
     const after = await store.affiliates.update(tx, before, changes, refuseConflict(args))
     // Also if there was none before: payments then went to the account's address.
