@@ -204,6 +204,8 @@ const plain = kind({
   fields,
   actions,
   indexed: ['affiliate_id', 'date'],
+  search:
+    'An identifier (digits find a whole reference as well), or words of the reference or of the other names of the payment, each or a part of it, in any order.',
 })
 
 const amounts = ['amount', 'tax', 'shipping', 'discount'] as const

@@ -20,7 +20,7 @@ describeService('conversions', service => {
     const reference = fresh()
     const { status, body, headers } = await report({
       reference,
-      references: ['pi_1'],
+      references: ['pi_3Nx'],
       amount: 120,
       tax: 20,
       currency: 'usd',
@@ -48,6 +48,10 @@ describeService('conversions', service => {
     assert.deepEqual(found, conversion)
     const { body: explained } = await service().get(`/conversions/${conversion.id}/explanation`)
     assert.deepEqual(explained, explanation)
+    for (const search of [reference, 'pi_3Nx', 'PI_3']) {
+      const { body: ids } = await service().get(`/conversions?fields=ids&search=${search}`)
+      assert.deepEqual(ids, [conversion.id], search)
+    }
   })
 
   test('400 - everything that is wrong is named', async () => {

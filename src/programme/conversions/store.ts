@@ -1,6 +1,7 @@
 /** Queries on conversions: a payment by its names, and the candidates. */
 import { type Insertable, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
+import { containing } from '../../storage/containing.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { insertLater } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
@@ -10,7 +11,14 @@ import type { Referral } from '../referrals/referral.ts'
 import type { Claimant } from './attribution.ts'
 import { type Conversion, conversion } from './conversion.ts'
 
-export const conversions = storeOf(conversion)
+export const conversions = storeOf(conversion, {
+  search: search =>
+    containing(
+      [sql.ref('conversions.reference_key'), sql`lower(conversions.aliases)`],
+      search,
+      sql.ref('conversions.id'),
+    ),
+})
 
 type NewConversion = Insertable<Tables['conversions']>
 
