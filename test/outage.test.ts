@@ -157,7 +157,11 @@ describe('outage of PostgreSQL', () => {
     }
     await until(credited)
     assert.ok(await credited(other))
+    const unvisited = await serveProcess(['--log-level', 'fatal', '--database', databaseUrl])
     await server.stop()
+    assert.deepEqual(await visit(unvisited.announced.url, `/r/${id}`), [302, 'https://shop.example/'])
+    assert.equal((await fetch(`${unvisited.announced.url}/a.js`)).status, 200)
+    await unvisited.stop()
     // Longer than a link is cached, and one that nobody follows meanwhile.
     for (const since = Date.now(); Date.now() - since < 1500; await delay(100)) assert.ok(await credited())
     assert.ok(await credited(other))

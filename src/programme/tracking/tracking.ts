@@ -54,8 +54,13 @@ export class Tracking {
     this.#allow = allow
     this.links = new FollowedLinks(context.database)
     this.#batch = new VisitBatch(context, reports, cutOff)
-    // A service without visitors needs no key.
-    this.#rounds = new Rounds(KEYS_EVERY_MS, async () => this.#key && this.#readKey())
+    this.#rounds = new Rounds(KEYS_EVERY_MS, async () => {
+      // Known before there is a visitor: the first one may come while the database is away.
+      await this.settings
+      // A service without visitors needs no key.
+      if (this.#key) await this.#readKey()
+    })
+    void this.#rounds.go()
   }
 
   /** The last ones that could be read: visitors are led to the page also while the database is away. */
