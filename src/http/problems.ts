@@ -35,6 +35,7 @@ const refusedByFastify: Record<string, FailureName> = {
 /** Requests that Node's HTTP parser refuses. */
 const refusedByNode: Record<string, FailureName> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_INVALID_URL: 'unreadable_url',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 

@@ -417,8 +417,20 @@ describeService('arguments', service => {
 
   test('400, 431 - what is not HTTP', async () => {
     assertFailure(await raw(service(), 'GARBAGE\r\n\r\n'), 400, 'rest_bad_request')
+    const unescaped = await raw(service(), 'GET /v1/affiliates?search=\u00e9va HTTP/1.1\r\nHost: x\r\n\r\n')
+    assertFailure(unescaped, 400, 'rest_bad_request')
+    assert.match(unescaped.body.message, /percent-encode them, such as \u00e9 as %C3%A9/)
     const long = `GET /v1/affiliates?x=${'y'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`
     assertFailure(await raw(service(), long), 431, 'rest_request_too_large')
+  })
+
+  test('200 - a body of a GET is named as ignored, and an empty one is none', async () => {
+    const ask = async (body: unknown) => {
+      const reply = await service().send('GET', '/affiliates?number=1', { body })
+      assert.equal(reply.status, 200)
+      return reply.headers.get('x-ignored-arguments')
+    }
+    assert.deepEqual([await ask({ status: 'rejected' }), await ask(undefined)], ['body', null])
   })
 
   test('401 - HTTP without a Host', async () => {

@@ -41,7 +41,7 @@ export function readArguments(
     refuseInvalid(methodsIn(request, body, query))
     const result = reader.read(pathOf(request), body, query, isTyped(typeOf(request)))
     const { args, problems, missing } = result
-    const ignored = empty.length === 0 ? result.ignored : [...empty, ...result.ignored]
+    const ignored = [...empty, ...result.ignored, ...unreadBody(endpoint, request)]
     if (endpoint.strict) Object.assign(problems, unknownIn(ignored))
     if (ignored.length > 0) reply.header('X-Ignored-Arguments', ignoredHeader(ignored))
     if (ofItem.some(name => name in problems)) throw new Failure(resource.missing)
@@ -110,6 +110,13 @@ async function bodyOf(
   const parameters = isThere ? await parseBody(type, body) : noParameters
   return isTyped(type) ? parameters : filledIn(parameters)
 }
+
+/** A body of a GET is not read. */
+const unreadBody = (endpoint: Endpoint, { headers }: FastifyRequest): readonly string[] =>
+  !takesBody(endpoint) &&
+  ((headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined)
+    ? ['body']
+    : []
 
 /** In an edit, a form field that was left blank changes nothing. */
 function withoutEmpty(source: Parameters, empty: string[]): Parameters {
