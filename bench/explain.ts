@@ -91,6 +91,7 @@ const app = await buildApp(
     reader: database.reader,
     replica: recording(database),
     background: budget => database.background(budget),
+    snapshot: work => work(recording(database)),
     transaction: work => database.transaction(work),
     ready: () => database.ready(),
     close: () => database.close(),

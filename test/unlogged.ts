@@ -36,6 +36,7 @@ export async function refusingUnlogged(database: Database): Promise<Database> {
     reader: inner.reader,
     replica: inner.replica,
     background: budget => refusing(inner.background(budget)),
+    snapshot: work => inner.snapshot(work),
     transaction: (work, options) => inner.transaction(tx => watched(connection, () => work(tx)), options),
     ...(inner.version && { version: inner.version }),
     ...(inner.refresh && { refresh: inner.refresh }),

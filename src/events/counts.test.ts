@@ -31,6 +31,7 @@ const databaseLike = (database: Database, { schema, transaction }: Partial<Datab
   ready: () => database.ready(),
   close: () => database.close(),
   background: () => database.background(),
+  snapshot: work => database.snapshot(work),
   transaction: transaction ?? ((work, options) => database.transaction(work, options)),
 })
 

@@ -144,6 +144,7 @@ describe('events that are committed after later ones (PostgreSQL)', () => {
       reader: database.reader.withPlugin(meddling),
       replica: database.reader,
       background: () => database,
+      snapshot: work => database.snapshot(work),
       transaction: (work, options) => database.transaction(work, options),
       ready: () => database.ready(),
       close: () => database.close(),

@@ -31,6 +31,12 @@ export interface Database {
    */
   background(budget?: ReadBudget): Database
   /**
+   * Runs `work`, which only reads, on what is committed at one moment; from a replica, as `replica` does. It is one long read,
+   * and may be run again from its beginning. It should wait for nothing but its `db`: until it ends, the server cannot clean up
+   * old rows, and the log of the embedded engine cannot begin anew.
+   */
+  snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /**
    * Runs `work` in a write transaction and resolves once its effect is durable; if `work` throws, it is rolled back. On
    * the embedded engine, `work` should wait for nothing but the database.
    */
@@ -93,6 +99,7 @@ export function within(database: Database, tx: Tx): Database {
     reader: tx,
     replica: tx,
     background: () => joinedDatabase,
+    snapshot: work => work(tx),
     transaction: work => work(tx),
   }
   return joinedDatabase

@@ -55,6 +55,10 @@ export class GuardedDatabase implements Database {
     return new GuardedDatabase(this.#database.background(budget), this.#guards, this.#past)
   }
 
+  snapshot<T>(work: (db: Db) => Promise<T>): Promise<T> {
+    return this.#database.snapshot(work)
+  }
+
   async transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> {
     const result = await this.#database.transaction(async tx => {
       const before = this.#guards.before?.(tx)

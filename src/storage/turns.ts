@@ -31,23 +31,29 @@ export class Turns {
 
   /**
    * Runs the query when it is its turn.
+   * @param query may be several: it calls `goOn` before each, which throws once nobody waits any more
    * @throws DatabaseUnavailable when the budget is used up before it has ended, which then nobody waits for
    */
-  async read<T>(budget: ReadBudget | undefined, query: () => Promise<T>): Promise<T> {
-    if (budget === undefined) return this.#run('', query, () => {})
+  async read<T>(budget: ReadBudget | undefined, query: (goOn: () => void) => Promise<T>): Promise<T> {
+    if (budget === undefined) return this.#run('', () => query(doNothing), doNothing)
     const { caller, signal, leftMs } = budget
     if (signal.aborted) throw unwanted()
     if (leftMs <= 0) throw tooLong()
     const aborted = Promise.withResolvers<never>()
+    let hasEnded = false
+    const goOn = () => {
+      if (hasEnded) throw unwanted()
+    }
     const timer = setTimeout(() => aborted.reject(tooLong()), leftMs)
     const leave = () => aborted.reject(unwanted())
     signal.addEventListener('abort', leave)
     try {
       return await Promise.race([
-        this.#run(caller, query, ms => budget.count(ms), aborted.promise),
+        this.#run(caller, () => query(goOn), budget.count.bind(budget), aborted.promise),
         aborted.promise,
       ])
     } finally {
+      hasEnded = true
       clearTimeout(timer)
       signal.removeEventListener('abort', leave)
     }
@@ -124,5 +130,6 @@ export class Turns {
   }
 }
 
+const doNothing = () => {}
 const tooLong = () => new DatabaseUnavailable('A read took longer than it may', undefined, 'too long')
 const unwanted = () => new DatabaseUnavailable('Nobody waits for the answer', undefined, 'not wanted')

@@ -250,3 +250,38 @@ describeService('reports: earning', service => {
     }
   })
 })
+
+describeService('reports: while others write', service => {
+  test('earnings-by-month - each row is of the moment that all others are of', async () => {
+    const admin = await service().admin()
+    const { id } = await service().newAffiliate('busy')
+    let isOver = false
+    const write = async () => {
+      while (!isOver) {
+        const reply = await service().post('/referrals', { affiliate_id: id, amount: 5, status: 'unpaid' })
+        assert.equal(reply.status, 201, JSON.stringify(reply.body))
+      }
+    }
+    const read = async () => {
+      for (let number = 0; number < 40; number += 1) {
+        const { rows, totals } = (await admin.get('/reports/earnings-by-month?span=30d')).body
+        const today = rows.pop()
+        assert.ok(
+          rows.every(({ owed }: Row) => owed === 0),
+          JSON.stringify(rows.at(-1)),
+        )
+        assert.deepEqual(
+          [today.owed, today.referrals, totals.owed],
+          [today.earned, today.earned / 5, today.earned],
+        )
+      }
+    }
+    const writing = Promise.all([write(), write(), write()])
+    try {
+      await read()
+    } finally {
+      isOver = true
+      await writing
+    }
+  })
+})

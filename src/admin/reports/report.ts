@@ -1,5 +1,6 @@
-/** Shared by all reports: periods, totals, and comparison with the preceding period. */
+/** Shared by all reports: periods, totals, and comparison with the preceding period, all of one moment. */
 import { refuseInvalid } from '../../base/errors.ts'
+import type { Settings } from '../../base/settings.ts'
 import { formatTime, now } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import type { Db } from '../../storage/database.ts'
@@ -33,17 +34,19 @@ export async function reportByPeriod(
   args: ReportArguments,
   { timesOf, rows, standing = [], derived = row => row }: ByPeriod,
 ): Promise<Report> {
-  const { replica } = context.database
   const { affiliate_id } = args
-  const periods = await periodsFor(replica, args, timesOf)
-  const rowsOfPeriods = await rows(replica, periods, affiliate_id)
-  const namedRows = rowsOfPeriods.map((row, number) => derived({ period: periods[number]!.name, ...row }))
-  const frame = await frameOf(context, args, periods)
-  const report = { ...frame, rows: namedRows, totals: derived(totalOf(rowsOfPeriods, standing)) }
-  if (frame.span === 'all') return report
-  const earlier = periodBefore(periods)
-  const [before] = await rows(replica, [earlier], affiliate_id)
-  return { ...report, before: derived({ ...daysOf([earlier]), ...before }) }
+  const settings = await context.settings.current()
+  return context.database.snapshot(async db => {
+    const periods = await periodsFor(db, args, timesOf)
+    const rowsOfPeriods = await rows(db, periods, affiliate_id)
+    const namedRows = rowsOfPeriods.map((row, number) => derived({ period: periods[number]!.name, ...row }))
+    const frame = frameOf(settings, args, periods)
+    const report = { ...frame, rows: namedRows, totals: derived(totalOf(rowsOfPeriods, standing)) }
+    if (frame.span === 'all') return report
+    const earlier = periodBefore(periods)
+    const [before] = await rows(db, [earlier], affiliate_id)
+    return { ...report, before: derived({ ...daysOf([earlier]), ...before }) }
+  })
 }
 
 /** A report with a row per rank. */
@@ -53,11 +56,13 @@ export async function reportOfTop(
   timesOf: TimesOf,
   rows: (db: Db, range: Range) => Promise<Row[]>,
 ): Promise<Report> {
-  const { replica } = context.database
-  const periods = await periodsFor(replica, args, timesOf)
-  const frame = await frameOf(context, args, periods)
-  const range = frame.span === 'all' ? undefined : { first: periods[0]!.first, end: periods.at(-1)!.end }
-  return { ...frame, rows: await rows(replica, range) }
+  const settings = await context.settings.current()
+  return context.database.snapshot(async db => {
+    const periods = await periodsFor(db, args, timesOf)
+    const frame = frameOf(settings, args, periods)
+    const range = frame.span === 'all' ? undefined : { first: periods[0]!.first, end: periods.at(-1)!.end }
+    return { ...frame, rows: await rows(db, range) }
+  })
 }
 
 /** @throws Failure invalid_argument */
@@ -81,12 +86,11 @@ function sumOf(sum: Row[string] | undefined, value: Row[string], isStanding: boo
   return Number(sum) + Number(value)
 }
 
-async function frameOf(
-  { settings }: Context,
+function frameOf(
+  { currency, decimals }: Settings,
   { span = '12m', from, to }: ReportArguments,
   periods: readonly Period[],
 ) {
-  const { currency, decimals } = await settings.current()
   const isChosen = from !== undefined || to !== undefined
   return { span: isChosen ? ('days' as const) : span, ...daysOf(periods), currency, decimals }
 }

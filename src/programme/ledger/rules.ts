@@ -280,9 +280,15 @@ export const { orders } = store
 /** Running balance at the end of each page, so that no page adds up again what earlier ones have. */
 const places = new WeakMap<object, { readonly id: number; readonly balance: bigint }>()
 
-/** @throws Failure no_affiliate */
-export async function listLedger(context: Context, args: LedgerArguments, page: Page): Promise<LedgerRow[]> {
-  const db = context.database.replica
+/**
+ * The rows and what the affiliate is owed after each are of one moment.
+ * @throws Failure no_affiliate
+ */
+export function listLedger(context: Context, args: LedgerArguments, page: Page): Promise<LedgerRow[]> {
+  return context.database.snapshot(db => readLedger(db, context, args, page))
+}
+
+async function readLedger(db: Db, context: Context, args: LedgerArguments, page: Page): Promise<LedgerRow[]> {
   const { affiliate_id: affiliateId } = args
   if (!places.has(context)) await refuseNobody(db, affiliateId)
   const rows = await store.listTransfers(db, criteriaOf(args), page)

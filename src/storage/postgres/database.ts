@@ -38,7 +38,7 @@ import { ReplicaReader } from './replica.ts'
 import { postgresSearch } from './search.ts'
 import { NO_LIMIT, type Session } from './session.ts'
 import { SharedTransactions } from './shared-transactions.ts'
-import { Transaction } from './transaction.ts'
+import { readSnapshot, Transaction } from './transaction.ts'
 
 /** Share of the connections for long reads. */
 const LONG_READS = 0.3
@@ -264,11 +264,27 @@ class PostgresDatabase implements Database {
       reader,
       replica: this.#replicaReader ? inTurn(this.#replicaReader.read) : reader,
       background: other => this.background(other ?? budget),
+      snapshot: work =>
+        this.#turns.read(budget, goOn =>
+          this.#snapshot(read => {
+            const going: Read = async (text, values, isNamed) => {
+              goOn()
+              return read(text, values, isNamed)
+            }
+            return work(readingBy(going))
+          }),
+        ),
       transaction: (work, options) => this.transaction(work, options),
       pool: this.pool,
       ready: () => this.ready(),
       close: () => this.close(),
     }
+  }
+
+  snapshot: Database['snapshot'] = work => this.background().snapshot(work)
+
+  #snapshot<T>(work: (read: Read) => Promise<T>): Promise<T> {
+    return this.#replicaReader?.snapshot(work) ?? readSnapshot(this.#primary, work)
   }
 
   async transaction<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
@@ -326,7 +342,7 @@ class PostgresDatabase implements Database {
       const isReadOnly = error instanceof DatabaseUnavailable && error.reason === 'read-only'
       throw isReadOnly && this.#primary.beginAnew() ? new LostRace() : error
     } finally {
-      session.client.release(transaction.isBroken)
+      session.client.release(session.isBroken)
     }
   }
 

@@ -154,18 +154,24 @@ export class PostgresPool {
   }
 
   /** Runs a single statement on any free connection. */
-  readonly read: Read = async <R>(text: string, values: readonly unknown[], isNamed: boolean) => {
+  readonly read: Read = <R>(text: string, values: readonly unknown[], isNamed: boolean) =>
+    this.reading(async session => {
+      const { rows } = await new Promise<Result>((resolve, reject) =>
+        session.send(statementOf({ text, values, isNamed }, resolve, reject)),
+      )
+      return rowsOf<R>(rows)
+    })
+
+  /** Runs work that only reads on any free connection. */
+  async reading<T>(work: (session: Session) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const session = await this.connect()
       try {
-        const { rows } = await new Promise<Result>((resolve, reject) =>
-          session.send(statementOf({ text, values, isNamed }, resolve, reject)),
-        )
-        return rowsOf<R>(rows)
+        return await work(session)
       } catch (error) {
         if (!isOfNames(error) || attempt === READ_ATTEMPTS) throw error
       } finally {
-        session.client.release()
+        session.client.release(session.isBroken)
       }
     }
   }

@@ -14,6 +14,7 @@ import { type DatabaseOptions, DatabaseUnavailable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 import { isLostRace } from './errors.ts'
 import { type PostgresPool, type Read, readingBy } from './pool.ts'
+import { readSnapshot } from './transaction.ts'
 
 const CHECK_EVERY_MS = 500
 const LAG_LIMIT_MS = 1000
@@ -127,16 +128,23 @@ export class ReplicaReader {
     return primary === replica
   }
 
-  readonly read: Read = async (text, values, isNamed) => {
+  readonly read: Read = (text, values, isNamed) => this.#from(pool => pool.read(text, values, isNamed))
+
+  /** Runs work that reads what is committed at one moment. */
+  snapshot<T>(work: (read: Read) => Promise<T>): Promise<T> {
+    return this.#from(pool => readSnapshot(pool, work))
+  }
+
+  async #from<T>(read: (pool: PostgresPool) => Promise<T>): Promise<T> {
     if (performance.now() - (this.#followedSince ?? Number.POSITIVE_INFINITY) > SETTLE_MS) {
       try {
-        return await this.#replica.read(text, values, isNamed)
+        return await read(this.#replica)
       } catch (error) {
         // A replica cancels reads that would keep it from following the primary.
         if (!(error instanceof DatabaseUnavailable) && !isLostRace(error)) throw error
         if (error instanceof DatabaseUnavailable) this.#followedSince = undefined
       }
     }
-    return this.#primary.read(text, values, isNamed)
+    return read(this.#primary)
   }
 }

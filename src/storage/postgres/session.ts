@@ -59,6 +59,8 @@ interface SessionOptions {
 
 export class Session {
   readonly client: pg.PoolClient
+  /** Whether the connection cannot be used again. */
+  isBroken = false
   /** Whether the server may take any time, as in a migration. */
   isUnlimited = false
   readonly #options: SessionOptions

@@ -8,19 +8,23 @@ import { DatabaseUnavailable, type Tx } from '../database.ts'
 import type { FarRun } from '../prepared.ts'
 import { rowsOf } from '../rows.ts'
 import { commits } from '../timing.ts'
-import { type Read, readingBy, statementOf } from './pool.ts'
+import { type PostgresPool, type Read, readingBy, statementOf } from './pool.ts'
 import type { Session } from './session.ts'
 import { NotRun, type Result } from './trip.ts'
 
 /** Error of statements in a transaction that has already failed. */
 const FAILED_TRANSACTION = '25P02'
 
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+
+/** Runs work that reads what is committed at one moment. */
+export const readSnapshot = <T>(pool: PostgresPool, work: (read: Read) => Promise<T>): Promise<T> =>
+  pool.reading(session => new Transaction(session, SNAPSHOT).read(work))
+
 type State = 'new' | 'open' | 'ended'
 
 export class Transaction {
   readonly tx: Tx
-  /** The connection cannot be used again. */
-  isBroken = false
   readonly #session: Session
   readonly #begin: string
   #state: State = 'new'
@@ -31,9 +35,7 @@ export class Transaction {
   constructor(session: Session, begin: string) {
     this.#session = session
     this.#begin = begin
-    const run: Read = async <R>(text: string, values: readonly unknown[], isNamed: boolean) =>
-      rowsOf<R>((await this.#run(text, values, isNamed)).rows)
-    this.tx = Object.assign(readingBy(run, this.#later), { writes: true } as const)
+    this.tx = Object.assign(readingBy(this.#read, this.#later), { writes: true } as const)
   }
 
   /** Runs the work and commits it; on failure it is rolled back, unless its outcome is unknown. */
@@ -45,6 +47,15 @@ export class Transaction {
     } catch (error) {
       await this.#rollback()
       throw error
+    }
+  }
+
+  /** The same for work that only reads, of which nothing is committed. @param work gets a function that reads */
+  async read<T>(work: (read: Read) => Promise<T>): Promise<T> {
+    try {
+      return await this.#done(() => work(this.#read))
+    } finally {
+      await this.#rollback()
     }
   }
 
@@ -90,7 +101,7 @@ export class Transaction {
       await rollback
     } catch {
       // Ending the connection ends the transaction. The caller should get the earlier error.
-      this.isBroken = true
+      this.#session.isBroken = true
     }
   }
 
@@ -118,6 +129,9 @@ export class Transaction {
       this.#session.send(statement)
     })
   }
+
+  readonly #read: Read = async <R>(text: string, values: readonly unknown[], isNamed: boolean) =>
+    rowsOf<R>((await this.#run(text, values, isNamed)).rows)
 
   readonly #later: FarRun['later'] = (text, values, refuse) => {
     const fail = (error: unknown) => this.#fail(error, refuse)

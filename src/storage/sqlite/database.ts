@@ -28,7 +28,7 @@ import { Log } from './log.ts'
 import { LoopTurn } from './loop-turn.ts'
 import { Snapshot } from './snapshot.ts'
 import { Statements } from './statements.ts'
-import { SqliteThreads, ThreadedConnection } from './threads.ts'
+import { type ReadOnThread, SqliteThreads, ThreadedConnection } from './threads.ts'
 import { whenFree } from './when-free.ts'
 
 /** Lets reads be refused, too, soon after the file was removed. */
@@ -122,23 +122,30 @@ class SqliteDatabase implements Database {
   }
 
   background(budget?: ReadBudget): Database {
-    const threaded = kyselyOn(
-      new ThreadedConnection(query => {
-        this.#refuse()
-        return this.#threads.read(query, budget)
-      }),
-    )
+    const threaded = this.#threaded(query => this.#threads.read(query, budget))
     return {
       engine: sqlite,
       schema: this.schema,
       reader: threaded,
       replica: threaded,
       background: other => this.background(other ?? budget),
+      snapshot: work => this.#threads.snapshot(read => work(this.#threaded(read)), budget),
       transaction: work => this.transaction(work),
       ready: () => this.ready(),
       close: () => this.close(),
     }
   }
+
+  #threaded(read: ReadOnThread): Kysely<Tables> {
+    return kyselyOn(
+      new ThreadedConnection(query => {
+        this.#refuse()
+        return read(query)
+      }),
+    )
+  }
+
+  snapshot: Database['snapshot'] = work => this.background().snapshot(work)
 
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#transact(work).catch(this.#probe.remember)

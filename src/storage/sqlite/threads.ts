@@ -5,13 +5,15 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import { CompiledQuery, type DatabaseConnection, type QueryResult } from 'kysely'
 import type { ReadBudget } from '../budget.ts'
 import { rowsOf } from '../rows.ts'
 import { Turns } from '../turns.ts'
 
 /** Enough to open a page during a long report, and no more than a small machine has cores. */
 const MAX_THREADS = 3
+const BEGIN = CompiledQuery.raw('BEGIN')
+const ROLLBACK = CompiledQuery.raw('ROLLBACK')
 /** Wait for a running query when the database is closed. */
 const CLOSING_MS = 1000
 
@@ -25,6 +27,8 @@ export interface Result {
   readonly error?: object
 }
 
+export type ReadOnThread = (query: CompiledQuery) => Promise<unknown[]>
+
 /** Start data of a thread. */
 export interface ThreadData {
   readonly file: string
@@ -34,8 +38,8 @@ export interface ThreadData {
 
 interface Thread {
   readonly worker: Worker
-  /** The caller that waits for the answer. */
-  asked: PromiseWithResolvers<unknown[]> | undefined
+  /** The callers that wait for answers, which come in order. */
+  readonly asked: PromiseWithResolvers<unknown[]>[]
 }
 
 // The build has it as JavaScript, in the same folder.
@@ -43,9 +47,9 @@ const program = new URL(`./thread.${import.meta.url.split('.').at(-1)}`, import.
 
 /** A Kysely connection that takes any number of concurrent queries. */
 export class ThreadedConnection implements DatabaseConnection {
-  readonly #read: (query: CompiledQuery) => Promise<unknown[]>
+  readonly #read: ReadOnThread
 
-  constructor(read: (query: CompiledQuery) => Promise<unknown[]>) {
+  constructor(read: ReadOnThread) {
     this.#read = read
   }
 
@@ -74,8 +78,43 @@ export class SqliteThreads {
   }
 
   async read(query: CompiledQuery, budget: ReadBudget | undefined): Promise<unknown[]> {
+    return this.#onThread(budget, thread => this.#ask(thread, query))
+  }
+
+  /** Runs `work` in a read transaction. @param work gets a function that reads in it */
+  snapshot<T>(work: (read: ReadOnThread) => Promise<T>, budget: ReadBudget | undefined): Promise<T> {
+    return this.#onThread(budget, async (thread, goOn) => {
+      await this.#ask(thread, BEGIN)
+      try {
+        return await work(async query => {
+          goOn()
+          return this.#ask(thread, query)
+        })
+      } finally {
+        // A thread that has not ended it, which SQLite does by itself if the disk fails, would read what is old.
+        await this.#ask(thread, ROLLBACK).catch(() => this.#discard(thread))
+      }
+    })
+  }
+
+  #discard(thread: Thread): void {
+    this.#threads.delete(thread)
+    thread.worker.terminate()
+  }
+
+  async #onThread<T>(
+    budget: ReadBudget | undefined,
+    work: (thread: Thread, goOn: () => void) => Promise<T>,
+  ): Promise<T> {
     try {
-      return await this.#turns.read(budget, () => this.#ask(query))
+      return await this.#turns.read(budget, async goOn => {
+        const thread = this.#idle.pop() ?? this.#start()
+        try {
+          return await work(thread, goOn)
+        } finally {
+          if (this.#threads.has(thread)) this.#idle.push(thread)
+        }
+      })
     } catch (error) {
       throw this.#translate(error)
     }
@@ -93,15 +132,14 @@ export class SqliteThreads {
     waited.abort()
     for (const thread of this.#threads) {
       leaveBehind(thread.worker)
-      thread.asked?.reject(closed)
+      for (const asked of thread.asked) asked.reject(closed)
     }
   }
 
-  async #ask({ sql: text, parameters }: CompiledQuery): Promise<unknown[]> {
-    if (this.#closed) throw closed
-    const thread = this.#idle.pop() ?? this.#start()
+  async #ask(thread: Thread, { sql: text, parameters }: CompiledQuery): Promise<unknown[]> {
+    if (this.#closed || !this.#threads.has(thread)) throw closed
     const answer = Promise.withResolvers<unknown[]>()
-    thread.asked = answer
+    thread.asked.push(answer)
     thread.worker.ref()
     thread.worker.postMessage({ text, parameters } satisfies Query)
     return answer.promise
@@ -109,15 +147,13 @@ export class SqliteThreads {
 
   #start(): Thread {
     const worker = new Worker(program, { workerData: this.#workerData })
-    const thread: Thread = { worker, asked: undefined }
+    const thread: Thread = { worker, asked: [] }
     this.#threads.add(thread)
     worker.on('message', ({ rows, error }: Result) => {
-      const { asked } = thread
-      thread.asked = undefined
-      worker.unref()
-      this.#idle.push(thread)
-      if (rows) asked!.resolve(rows)
-      else asked!.reject(Object.assign(new Error(), error))
+      const asked = thread.asked.shift()!
+      if (thread.asked.length === 0) worker.unref()
+      if (rows) asked.resolve(rows)
+      else asked.reject(Object.assign(new Error(), error))
     })
     let failure: unknown
     worker.on('error', error => {
@@ -127,7 +163,7 @@ export class SqliteThreads {
       this.#threads.delete(thread)
       const index = this.#idle.indexOf(thread)
       if (index >= 0) this.#idle.splice(index, 1)
-      thread.asked?.reject(failure ?? closed)
+      for (const asked of thread.asked) asked.reject(failure ?? closed)
     })
     return thread
   }
