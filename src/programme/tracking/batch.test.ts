@@ -5,13 +5,26 @@ import { sql } from 'kysely'
 import { describeService, operatorOf } from '../../../test/harness.ts'
 import { now } from '../../base/time.ts'
 import { changeSettings } from '../../settings/rules.ts'
-import { DatabaseUnavailable } from '../../storage/database.ts'
+import { type Database, DatabaseUnavailable } from '../../storage/database.ts'
 import { GuardedDatabase } from '../../storage/guarded.ts'
-import { VisitBatch } from './batch.ts'
+import { type AnsweredVisit, VisitBatch } from './batch.ts'
 import { newNonce } from './token.ts'
 import { Tracking } from './tracking.ts'
 
 const VISITS = 2000
+
+const answered = (affiliateId: number, args: Partial<AnsweredVisit> = {}): AnsweredVisit => ({
+  affiliateId,
+  linkId: 0,
+  campaign: '',
+  url: '',
+  referrer: '',
+  network: '10.0.0.0',
+  userAgent: '',
+  nonce: newNonce(now()),
+  time: now(),
+  ...args,
+})
 
 describeService('visits that wait', service => {
   const written = () =>
@@ -28,17 +41,7 @@ describeService('visits that wait', service => {
       dropped: visits => failures.push(visits),
     })
     for (let number = 0; number < VISITS; number++) {
-      batch.add({
-        affiliateId: id,
-        linkId: 0,
-        campaign: '',
-        url: '',
-        referrer: '',
-        network: `10.0.${number % 250}.0`,
-        userAgent: `${number % 3}`,
-        nonce: newNonce(now()),
-        time: now(),
-      })
+      batch.add(answered(id, { network: `10.0.${number % 250}.0`, userAgent: `${number % 3}` }))
     }
     let seen = 0
     while (seen === 0) seen = await written()
@@ -49,6 +52,45 @@ describeService('visits that wait', service => {
     const { body } = await service().get(`/affiliates/${id}`)
     assert.equal(body.visits, VISITS)
   })
+
+  test('a visit is counted once when nobody knows whether it was committed', async () => {
+    const { database } = service()
+    const { id } = await service().newAffiliate('doubtful', { status: 'active' })
+    // The connection is lost while the first commit is under way, which stands, and then before the second, which does not.
+    const lost = () => new DatabaseUnavailable('the connection was lost', undefined, 'in doubt')
+    let commits = 0
+    const losing: Database = {
+      ...database,
+      async transaction(work, options) {
+        commits += 1
+        if (commits === 2) throw lost()
+        const result = await database.transaction(work, options)
+        if (commits === 1) throw lost()
+        return result
+      },
+    }
+    const failures: unknown[] = []
+    const failed = Promise.withResolvers<void>()
+    const batch = new VisitBatch(
+      { ...operatorOf(database), database: losing },
+      { failed: failed.resolve, dropped: visits => failures.push(visits) },
+    )
+    batch.add(answered(id, { network: '10.0.1.0' }))
+    await failed.promise
+    batch.add(answered(id, { network: '10.0.2.0' }))
+    await batch.close()
+    assert.equal(commits, 3)
+    assert.deepEqual(failures, [])
+    const { visits } = (await service().get(`/affiliates/${id}`)).body
+    const days = database.reader.selectFrom('visit_days').select(['visits', 'unique_visits'])
+    const rows = await days.where('affiliate_id', '=', id).execute()
+    const list = await service().get(`/visits?affiliate_id=${id}`)
+    assert.deepEqual(
+      [list.body.length, visits, rows.map(row => ({ ...row }))],
+      [2, 2, [{ visits: 2, unique_visits: 2 }]],
+    )
+  })
+
   test('a report of the script is kept when a batch cannot be written', async () => {
     let isFull = true
     const refuse = () => {

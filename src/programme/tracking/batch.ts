@@ -9,11 +9,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Rounds } from '../../base/rounds.ts'
 import { dayOf } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
-import type { Tx } from '../../storage/database.ts'
+import { DatabaseUnavailable, type Tx } from '../../storage/database.ts'
 import { ROWS_AT_ONCE } from '../../storage/insert-many.ts'
-import { addToCounters } from '../affiliates/store.ts'
+import { addToCounters, affiliates } from '../affiliates/store.ts'
 import { addVisits } from '../links/store.ts'
 import { addToDays } from '../visits/days.ts'
+import { writtenAmong } from '../visits/store.ts'
 import { visit } from '../visits/visit.ts'
 import * as store from './store.ts'
 
@@ -66,6 +67,8 @@ export class VisitBatch {
   readonly #cutOff: AbortSignal | undefined
   readonly #rounds: Rounds
   readonly #waiting: AnsweredVisit[] = []
+  /** Whether the first of those that wait may be written: nobody knows whether they were committed. */
+  #isInDoubt = false
   #dropped = 0
   /** By place, as the settings name it; there are few. */
   readonly #sightings = new Map<string, Sighted>()
@@ -140,11 +143,13 @@ export class VisitBatch {
     this.#loads.clear()
     try {
       await write(this.#context, async tx => {
-        if (batch.length > 0) await this.#write(tx, batch)
+        if (batch.length > 0) await this.#write(tx, this.#isInDoubt ? await unwritten(tx, batch) : batch)
         for (const { sighting, countedAt } of sightings) await store.keepSighting(tx, sighting, countedAt)
         for (const [place, time] of loads) await store.keepLoad(tx, place, time)
       })
+      this.#isInDoubt = false
     } catch (error) {
+      this.#isInDoubt ||= error instanceof DatabaseUnavailable && error.reason === 'in doubt'
       this.#waiting.unshift(...batch)
       this.#putBack(sightings, loads)
       const beyond = Math.max(0, this.#waiting.length - MOST_WAITING)
@@ -190,6 +195,17 @@ export class VisitBatch {
     for (const [id, visits] of sums(batch, visit => visit.linkId)) if (id > 0) await addVisits(tx, id, visits)
     await addToDays(tx, rows)
   }
+}
+
+/** Those that no transaction has written whose outcome is unknown. */
+async function unwritten(tx: Tx, batch: readonly AnsweredVisit[]): Promise<AnsweredVisit[]> {
+  // It has added to them, and may not have ended.
+  await affiliates.holdAll(tx, [...new Set(batch.map(({ affiliateId }) => affiliateId))])
+  const nonces = await writtenAmong(
+    tx,
+    batch.map(({ nonce }) => nonce),
+  )
+  return batch.filter(({ nonce }) => !nonces.has(nonce))
 }
 
 /** Removes the visitors of earlier days. */

@@ -146,6 +146,17 @@ export async function idByNonce(db: Db, nonce: string): Promise<number | undefin
   return (await byNonce(db, { nonce }))[0]?.id
 }
 
+/** Those of the nonces that visits have. */
+export async function writtenAmong(db: Db, nonces: readonly string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('visits')
+    .select('nonce')
+    .where('nonce', 'in', nonces)
+    .where('nonce', '<>', sql.lit(''))
+    .execute()
+  return new Set(rows.map(({ nonce }) => nonce))
+}
+
 const before = prepared((tx: Db, { time, limit }: { time: number; limit: number }) =>
   tx
     .selectFrom('visits')
