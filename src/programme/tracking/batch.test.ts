@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { describeService, operatorOf } from '../../../test/harness.ts'
-import { now } from '../../base/time.ts'
+import { DAY_SECONDS, dayOf, now } from '../../base/time.ts'
 import { changeSettings } from '../../settings/rules.ts'
 import { type Database, DatabaseUnavailable } from '../../storage/database.ts'
 import { GuardedDatabase } from '../../storage/guarded.ts'
@@ -88,6 +88,27 @@ describeService('visits that wait', service => {
     assert.deepEqual(
       [list.body.length, visits, rows.map(row => ({ ...row }))],
       [2, 2, [{ visits: 2, unique_visits: 2 }]],
+    )
+  })
+
+  test('a visitor is judged by the day of the visit, however late it is written', async () => {
+    const { database } = service()
+    const { id } = await service().newAffiliate('midnight', { status: 'active' })
+    const today = dayOf(now())
+    const newBatch = () =>
+      new VisitBatch(operatorOf(database), { failed: assert.ifError, dropped: assert.ifError })
+    const batch = newBatch()
+    const [before, after] = [today * DAY_SECONDS - 1, today * DAY_SECONDS]
+    for (const time of [before, before, after, after]) batch.add(answered(id, { time }))
+    await batch.close()
+    const late = newBatch()
+    for (const time of [before, after]) late.add(answered(id, { time }))
+    await late.close()
+    const days = database.reader.selectFrom('visit_days').select(['day', 'visits', 'unique_visits'])
+    const rows = await days.where('affiliate_id', '=', id).orderBy('day').execute()
+    assert.deepEqual(
+      rows.map(row => ({ ...row })),
+      [today - 1, today].map(day => ({ day, visits: 3, unique_visits: 1 })),
     )
   })
 

@@ -172,8 +172,8 @@ export class VisitBatch {
 
   async #write(tx: Tx, batch: readonly AnsweredVisit[]): Promise<void> {
     const settings = await this.#context.settings.current()
-    const isFirst = await newcomers(tx, batch)
-    const rows = batch.map((one, place) => ({
+    const firstOnes = await newcomers(tx, batch)
+    const rows = batch.map(one => ({
       ...visit.newRow(
         {
           affiliate_id: one.affiliateId,
@@ -187,7 +187,7 @@ export class VisitBatch {
       ),
       link_id: one.linkId,
       nonce: one.nonce,
-      repeated: isFirst[place] ? 0 : 1,
+      repeated: firstOnes.has(one) ? 0 : 1,
     }))
     await store.insertVisits(tx, rows)
     for (const [id, visits] of sums(batch, visit => visit.affiliateId))
@@ -214,19 +214,29 @@ export async function removeOldVisitors(tx: Tx): Promise<boolean> {
   return removedCount === VISITORS_PER_SWEEP
 }
 
-/** Whether each visit is the visitor's first to the affiliate today. */
-async function newcomers(tx: Tx, batch: readonly AnsweredVisit[]): Promise<boolean[]> {
-  const day = dayOf(Date.now() / 1000)
-  const salt = await store.saltOf(tx, day, randomBytes(32).toString('base64url'))
-  const hashes = batch.map(({ network, userAgent, affiliateId }) =>
-    // Of fixed length and cut, so nobody can extend it; a HMAC takes five times as long.
-    hash('sha256', `${salt} ${affiliateId} ${network} ${userAgent}`, 'base64url').slice(0, 16),
-  )
-  const firstOnes = new Set<string>()
-  for (const { hash } of await store.addVisitors(tx, [...new Set(hashes)], day)) firstOnes.add(hash)
-  // Only the first one within a batch is new.
-  return hashes.map(hash => firstOnes.delete(hash))
+/** The visits that are the visitor's first to the affiliate on the day of the visit, which may be over when it is written. */
+async function newcomers(tx: Tx, batch: readonly AnsweredVisit[]): Promise<Set<AnsweredVisit>> {
+  const firstOnes = new Set<AnsweredVisit>()
+  // In order: the salt of a day is gone once a later one has its own. What is left of the day is then told apart by that one.
+  const days = [...Map.groupBy(batch, ({ time }) => dayOf(time))].sort(([a], [b]) => a - b)
+  for (const [day, visits] of days) {
+    const salt = await store.saltOf(tx, day, randomBytes(32).toString('base64url'))
+    const byHash = new Map<string, AnsweredVisit>()
+    for (const visit of visits) {
+      const visitor = hashOf(salt, visit)
+      // Only the first one within a batch is new.
+      if (!byHash.has(visitor)) byHash.set(visitor, visit)
+    }
+    for (const { hash } of await store.addVisitors(tx, [...byHash.keys()], day)) {
+      firstOnes.add(byHash.get(hash)!)
+    }
+  }
+  return firstOnes
 }
+
+/** Of fixed length and cut, so nobody can extend it; a HMAC takes five times as long. */
+const hashOf = (salt: string, { network, userAgent, affiliateId }: AnsweredVisit) =>
+  hash('sha256', `${salt} ${affiliateId} ${network} ${userAgent}`, 'base64url').slice(0, 16)
 
 /** Counts by key, in order, so that transactions which write the same rows do not deadlock. */
 function sums(batch: readonly AnsweredVisit[], key: (visit: AnsweredVisit) => number): [number, number][] {

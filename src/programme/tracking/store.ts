@@ -28,7 +28,7 @@ export async function removeKeys(tx: Tx, ids: readonly number[]): Promise<void> 
 const readSalt = prepared((tx: Db) => tx.selectFrom('visitor_salt').select(['day', 'salt']))
 
 /**
- * The salt of a day; the first visit of a day replaces that of the day before.
+ * The salt of a day, or of the latest where that is over; the first visit of a day replaces that of the day before.
  * @param newSalt used where the day has none
  */
 export async function saltOf(tx: Tx, day: number, newSalt: string): Promise<string> {
