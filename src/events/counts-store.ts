@@ -1,7 +1,7 @@
 /** Queries on how many records there are. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Database, Db, Tx } from '../storage/database.ts'
-import { type Range, rangesIn } from './ranges.ts'
+import { missingIn, type Range, rangesIn, withoutNext } from './ranges.ts'
 import { type Chain, entriesIn, readChain, sealsAfter } from './store.ts'
 import type { EventsTable, RecordCountsTable } from './table.ts'
 
@@ -54,9 +54,10 @@ interface Row {
 export async function readMoment(db: Db, of: Counted, countsRows = false): Promise<Moment | undefined> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const chain = await readChain(db)
-    const missing: Range[] = JSON.parse(chain?.missing ?? '[]')
-    if (!chain || missing.length > MOST_RANGES) return undefined
-    const moment = momentOf(await readParts(db, of, chain, missing, countsRows), of, chain)
+    // Where it is damaged, `check` says so. Nobody should wait for it.
+    const missing = chain && missingIn(chain)
+    if (!missing || missing.length > MOST_RANGES) return undefined
+    const moment = momentOf(await readParts(db, of, chain, withoutNext(missing), countsRows), of, chain)
     if (moment !== 'later') return moment
   }
   return undefined

@@ -13,6 +13,7 @@ import { countAnew, countedRecords, recount, whileUncounted } from './counts.ts'
 import { sealAll, sealEntries } from './seal.ts'
 import * as store from './store.ts'
 import { readChain } from './store.ts'
+import { verifyChain } from './verify.ts'
 import { write } from './write.ts'
 
 /** Whether lists know their length without counting rows, of every kind that can. */
@@ -330,6 +331,22 @@ describeService('the number of records, when it is counted', service => {
     assert.equal(await totalOf('/affiliates?count=1'), total)
     await countAnew(database)
     assert.equal(await totalOf('/affiliates?count=1'), total)
+  })
+
+  test('is counted when the end of the chain is damaged', async () => {
+    const total = await totalOf('/affiliates?count=1&exclude=999')
+    const { missing } = (await readChain(service().database.reader))!
+    for (const damaged of ['x', '{}', '[[1]]', '[["x", 2, 3]]']) {
+      await run(`UPDATE audit_chain SET missing = '${damaged}'`)
+      assert.equal(await totalOf('/affiliates?count=1'), total)
+      await assert.rejects(sealAll(service().database), /The end of the chain was changed/)
+      assert.match(
+        (await verifyChain(service().database.reader)).problem ?? '',
+        /The end of the chain was changed/,
+      )
+    }
+    await run(`UPDATE audit_chain SET missing = '${missing}'`)
+    await sealAll(service().database)
   })
 
   test('is counted when too much waits for its seal', async () => {

@@ -1,4 +1,4 @@
-/** Sets of identifiers as ranges. Seals store them as text, such as '1-5,7'. */
+/** Sets of identifiers as ranges. Seals store them as text, such as '1-5,7'; the end of the chain as JSON. */
 
 /** First and last identifier, inclusive. */
 export type Range = readonly [first: number, last: number]
@@ -29,6 +29,23 @@ export function rangesIn(text: string): Range[] | undefined {
   )
   return valid ? ranges : undefined
 }
+
+/** Skipped identifiers, and a number above those of all transactions that were running then. */
+export type Missing = readonly [first: number, last: number, next: number]
+
+/** What the end of the chain waits for. @returns undefined if the text is malformed */
+export function missingIn({ missing }: { readonly missing: string }): Missing[] | undefined {
+  try {
+    const all: Missing[] = JSON.parse(missing)
+    return all.every(one => one.length === 3 && one.every(Number.isSafeInteger)) ? all : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Their identifiers alone. */
+export const withoutNext = (missing: readonly Missing[]): Range[] =>
+  missing.map(([first, last]) => [first, last])
 
 /** The parts of a range that no other range covers; `others` are in order. */
 export function gaps([first, last]: Range, others: readonly Range[]): Range[] {

@@ -17,16 +17,13 @@ import { createHash } from 'node:crypto'
 import { Rounds } from '../base/rounds.ts'
 import type { Database } from '../storage/database.ts'
 import { countSealed } from './counts.ts'
-import { gaps, type Range, rangesOf, textOf } from './ranges.ts'
+import { gaps, type Missing, missingIn, type Range, rangesOf, textOf, withoutNext } from './ranges.ts'
 import * as store from './store.ts'
 
 const SEAL_EVERY_MS = 500
 const ENTRIES_PER_SEAL = 1000
 /** Limit of skipped ranges; beyond it, further events wait for their seal. */
 const MOST_MISSING = 5000
-
-/** Skipped identifiers, and a number above those of all transactions that were running then. */
-type Missing = readonly [first: number, last: number, next: number]
 
 /** Seals events periodically while the process runs. */
 export class Sealer {
@@ -62,14 +59,12 @@ async function sealSome(database: Database, waits: boolean): Promise<'done' | 'm
   const { reader, engine, schema } = database
   const end = await store.readEnd(reader, engine)
   if (!end) return 'done'
-  const missing: Missing[] = JSON.parse(end.missing)
+  const missing = missingIn(end)
+  if (!missing) throw new Error('The end of the chain was changed.')
   // A single statement: two could see the second of two changes of a record and not the first.
   const candidates = await store.entriesIn(
     reader,
-    [
-      ...missing.map(([first, last]) => [first, last] as const),
-      [end.last_entry + 1, Number.MAX_SAFE_INTEGER],
-    ],
+    [...withoutNext(missing), [end.last_entry + 1, Number.MAX_SAFE_INTEGER]],
     ENTRIES_PER_SEAL,
   )
   const entries = candidates.slice(0, sealable(candidates, end.last_entry, missing.length))

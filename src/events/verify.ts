@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Db } from '../storage/database.ts'
 import { personalHash } from './append.ts'
-import { gaps, type Range, rangesIn } from './ranges.ts'
+import { gaps, missingIn, type Range, rangesIn, withoutNext } from './ranges.ts'
 import { sealOf } from './seal.ts'
 import * as store from './store.ts'
 
@@ -45,17 +45,21 @@ export async function verifyChain(
     if (seals.length < SEALS_AT_ONCE || walk.number >= end.number) break
   }
   const unsealed = await store.countAfter(db, walk.lastEntry)
-  const problem =
-    endProblem(walk, end) ?? (await walk.inserted(end)) ?? (await unsealedProblem(db, walk, end))
+  const problem = await problemBehind(db, walk, end)
   return { ...walk.verdict(unsealed), ...(problem !== undefined && { problem }) }
 }
 
+/** Beyond the seals. */
+async function problemBehind(db: Db, walk: Walk, end: store.Chain): Promise<string | undefined> {
+  const missing = missingIn(end)
+  if (!missing) return `The end of the chain was changed: what it waits for is "${end.missing}".`
+  const awaited = withoutNext(missing)
+  return (
+    endProblem(walk, end) ?? (await walk.inserted(awaited)) ?? (await unsealedProblem(db, walk, end, awaited))
+  )
+}
+
 function endProblem(walk: Walk, end: store.Chain): string | undefined {
-  try {
-    awaitedBy(end)
-  } catch {
-    return `The end of the chain was changed: what it waits for is "${end.missing}".`
-  }
   if (walk.number !== end.number || walk.hash !== end.hash) {
     return `The chain ends at seal ${walk.number}, and should at seal ${end.number}.`
   }
@@ -65,15 +69,14 @@ function endProblem(walk: Walk, end: store.Chain): string | undefined {
   return undefined
 }
 
-/** What the chain has passed over, and seals once it is there. */
-function awaitedBy({ missing }: store.Chain): Range[] {
-  const ranges: [number, number, number][] = JSON.parse(missing)
-  return ranges.map(([first, last]) => [first, last])
-}
-
-async function unsealedProblem(db: Db, walk: Walk, end: store.Chain): Promise<string | undefined> {
-  const awaited = await store.entriesIn(db, awaitedBy(end), ENTRIES_AT_ONCE)
-  const next = [...awaited, ...(await store.entriesAfter(db, walk.lastEntry, 1))].find(isOverdue)
+async function unsealedProblem(
+  db: Db,
+  walk: Walk,
+  end: store.Chain,
+  awaited: readonly Range[],
+): Promise<string | undefined> {
+  const appeared = await store.entriesIn(db, awaited, ENTRIES_AT_ONCE)
+  const next = [...appeared, ...(await store.entriesAfter(db, walk.lastEntry, 1))].find(isOverdue)
   if (!next) return undefined
   await delay(NEXT_SEAL_MS)
   const later = await store.readChain(db)
@@ -141,8 +144,8 @@ class Walk {
   }
 
   /** Finds entries inserted below the last sealed one, which no seal covers and none will. */
-  async inserted(end: store.Chain): Promise<string | undefined> {
-    const known = [...this.#covered, ...awaitedBy(end)].sort(([one], [other]) => one - other)
+  async inserted(awaited: readonly Range[]): Promise<string | undefined> {
+    const known = [...this.#covered, ...awaited].sort(([one], [other]) => one - other)
     for (const gap of gaps([-Number.MAX_SAFE_INTEGER, this.lastEntry], known)) {
       const unsealed = await store.entriesIn(this.#db, [gap], ENTRIES_AT_ONCE)
       const overdue = unsealed.find(isOverdue)
