@@ -104,7 +104,7 @@ function correctedAt(
   left: Fraction,
 ): Fraction {
   const set = whole(amount)
-  // With nothing left, the corrected amount was a gift and stays.
+  // With nothing left, the corrected amount was a gift and stays, see `anchored`.
   if (then.numerator === 0n) return set
   const scaled = times(set, fraction(left.numerator * then.denominator, left.denominator * then.numerator))
   if (compared(left, then) <= 0) return scaled
@@ -113,6 +113,18 @@ function correctedAt(
   const [least, most] = compared(set, earned) < 0 ? [set, earned] : [earned, set]
   if (compared(scaled, least) < 0) return least
   return compared(scaled, most) > 0 ? most : scaled
+}
+
+/**
+ * The calculation from which a report is settled. An amount that was set while nothing was left also stays when a dispute is
+ * won. The first report after that which takes something back shrinks it like any other, from what was left before.
+ * @param left the part of the sale that remains
+ */
+export function anchored(calculation: Calculation, left: Fraction): Calculation {
+  const { corrected } = calculation
+  const before = coveredOf(calculation)
+  if (corrected?.left.numerator !== 0n || compared(left, before) >= 0) return calculation
+  return { ...calculation, corrected: { ...corrected, left: before } }
 }
 
 /**

@@ -243,6 +243,39 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await amounts(paid.id), ['5.00', '15.00'])
   })
 
+  test('amount entered while nothing was left - shrinks like any other, once a dispute that is won has brought the sale back', async () => {
+    for (const entered of [5, 26]) {
+      const { id, takeBack } = await sell()
+      const [whole, half] = [`${entered}.00`, (entered / 2).toFixed(2)]
+      const refundInAll = (amount: number) => takeBack(amount, '', { part: undefined, cumulative: true })
+      await takeBack(60, 'd', { kind: 'dispute' })
+      await takeBack(40, 'e', { kind: 'dispute' })
+      await patch(id, { amount: entered })
+      // In however many steps.
+      await takeBack(60, 'd', { kind: 'dispute_won' })
+      assert.deepEqual(await amounts(id), [whole])
+      await takeBack(40, 'e', { kind: 'dispute_won' })
+      assert.deepEqual(await amounts(id), [whole])
+      await refundInAll(50)
+      assert.deepEqual(await amounts(id), [half])
+      const { body } = await service().get(`/referrals/${id}/explanation`)
+      const sentence = `It was changed by hand to ${whole} USD; with the refunds and disputes since, it is worth ${half} USD now.`
+      assert.ok(body.sentences.includes(sentence), body.sentences.join('\n'))
+      await refundInAll(100)
+      const { status, amount } = (await service().get(`/referrals/${id}`)).body
+      assert.deepEqual([status, amount], ['rejected', '0.00'])
+    }
+    const paid = await sell()
+    await paid.takeBack(100, 'd', { kind: 'dispute' })
+    await patch(paid.id, { amount: 5, status: 'unpaid' })
+    await post('/payouts', { affiliate_id: affiliate.id, referrals: [paid.id] })
+    await paid.takeBack(100, 'd', { kind: 'dispute_won' })
+    await paid.takeBack(50, 'r')
+    await paid.takeBack(50, 's')
+    assert.deepEqual(await amounts(paid.id), ['5.00', '-2.50', '-2.50'])
+    assert.deepEqual(await damage(), [])
+  })
+
   test('refund that a person has rejected, changed or deleted - the same report again does not bring it back', async () => {
     const decisions: [decide: (child: number) => Promise<unknown>, then: string[]][] = [
       [child => patch(child, { status: 'rejected' }), []],

@@ -10,6 +10,7 @@ import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import {
+  anchored,
   type Calculation,
   calculationText,
   coveredOf,
@@ -195,8 +196,9 @@ const isOpen = ({ status, run_item_id }: Referral) =>
 
 async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   const { own, left } = standing
-  const calculation = parseCalculation(own.calculation)
-  if (!calculation) return []
+  const stored = parseCalculation(own.calculation)
+  if (!stored) return []
+  const calculation = anchored(stored, left)
   // A draft (or former draft) without an amount is computed from what is left, once there is a rate or a rule.
   const target = own.status === 'draft' ? undefined : targetOf(calculation, left)
   const changes =
