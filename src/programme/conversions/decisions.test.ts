@@ -140,6 +140,60 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.equal((await explained(paid.id)).left, '1')
   })
 
+  test('explanation - of what is open again below which refunds stand, which nobody has changed by hand', async () => {
+    const sentencesOf = async (id: number): Promise<string> =>
+      (await service().get(`/referrals/${id}/explanation`)).body.sentences.join(' ')
+    const pay = (id: number) => service().newPayout(affiliate.id, { referrals: [id] })
+    const reopen = async ({ payout_id }: any) =>
+      assert.equal((await service().delete(`/payouts/${payout_id}`)).status, 200)
+    const { id, takeBack } = await sell()
+    const payout = await pay(id)
+    await takeBack(30, '1')
+    await reopen(payout)
+    await takeBack(20, '2')
+    assert.deepEqual(await amounts(id), ['16.00', '-6.00'])
+    const opened = await sentencesOf(id)
+    assert.match(
+      opened,
+      /left 50% of the sale: of 20\.00 USD, 10\.00 USD are earned\. It is worth 16\.00 USD now, because other referrals of the sale take back 6\.00 USD\. /,
+    )
+    assert.doesNotMatch(opened, /by hand/)
+    // Another refund beside it.
+    const again = await pay(id)
+    await takeBack(10, '3')
+    assert.deepEqual(await amounts(id), ['16.00', '-6.00', '-2.00'])
+    assert.match(
+      await sentencesOf(id),
+      /left 40% of the sale: of 20\.00 USD, 8\.00 USD are earned\. It is worth 16\.00 USD now, because other referrals of the sale take back 8\.00 USD\. /,
+    )
+    // A person decides about one of them.
+    await reopen(again)
+    const [child] = (await service().get(`/referrals?parent_id=${id}&order=asc`)).body
+    await patch(child.id, { status: 'rejected' })
+    await takeBack(10, '4')
+    assert.deepEqual(await amounts(id), ['14.00', '-2.00'])
+    assert.match(
+      await sentencesOf(id),
+      /6\.00 USD are earned\. It is worth 14\.00 USD now, because other referrals of the sale take back 2\.00 USD, and 6\.00 USD were waived by hand\. /,
+    )
+    await patch(id, { amount: 15 })
+    assert.match(await sentencesOf(id), /It was changed by hand afterwards, and is worth 15\.00 USD now\./)
+    // What was taken back is added again.
+    const won = await sell()
+    const first = await pay(won.id)
+    await won.takeBack(30, 'd', { kind: 'dispute' })
+    await reopen(first)
+    await won.takeBack(20, 'r')
+    await pay(won.id)
+    await won.takeBack(30, 'd', { kind: 'dispute_won' })
+    assert.deepEqual(await amounts(won.id), ['16.00', '-6.00', '6.00'])
+    assert.match(
+      await sentencesOf(won.id),
+      /left 80% of the sale: of 20\.00 USD, 16\.00 USD are earned\. There was/,
+    )
+    assert.deepEqual(await damage(), [])
+  })
+
   test('ledger - says of each transfer what it was, in the list as in the statement', async () => {
     const { id, takeBack } = await sell({ amount: 200 })
     await takeBack(50, 'a')

@@ -21,7 +21,7 @@ import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
 /** The most refunds of one sale that are looked at: no payment has more conversions. */
-const MOST_REFUNDS = 1000
+export const MOST_REFUNDS = 1000
 /** Of a share in the log: enough to tell any two of the largest sale apart. */
 const MOST_DIGITS = 40
 
@@ -47,15 +47,20 @@ export async function decide(
   const isGone = isRejected || after?.affiliate_id !== before.affiliate_id
   const isSet = after !== undefined && isAmountSet(before, after)
   if (!isGone && !isSet) return { reason }
-  const refunds = (await store.childrenOf(tx, before.id, MOST_REFUNDS)).filter(
-    ({ status, conversion_id }) => status !== 'rejected' && conversion_id !== 0,
-  )
+  const refunds = (await store.childrenOf(tx, before.id, MOST_REFUNDS)).filter(isRefund)
   if (isGone && refunds.length > 0) throw hasRefunds(refunds[0]!)
   const calculation = parseCalculation(before.calculation)
   if (!calculation || !isSet) return { reason }
-  const sum = refunds.reduce((sum, { amount }) => sum + amount, 0)
-  return { reason, calculation: calculationText(correctedBy(calculation, after.amount, sum)) }
+  return { reason, calculation: calculationText(correctedBy(calculation, after.amount, sumOf(refunds))) }
 }
+
+/** Whether what stands below a sale's referral counts towards what is left of the sale. */
+const isRefund = ({ status, conversion_id }: Referral) => status !== 'rejected' && conversion_id !== 0
+
+const sumOf = (refunds: readonly Referral[]) => refunds.reduce((sum, { amount }) => sum + amount, 0)
+
+/** What the refunds below a sale's referral take back (negative) or add. */
+export const refundsIn = (children: readonly Referral[]): number => sumOf(children.filter(isRefund))
 
 const isAmountSet = (before: Referral, after: Referral) =>
   before.status === 'draft' ? !isWithoutAmount(after) : after.amount !== before.amount

@@ -7,11 +7,12 @@ import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
-import { type Calculation, coveredOf, parseCalculation } from '../commission/calculation.ts'
+import { type Calculation, coveredOf, earnedOf, parseCalculation } from '../commission/calculation.ts'
 import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commission/explanation.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
 import { takingsOf } from '../conversions/takings-store.ts'
 import { runOf } from '../runs/store.ts'
+import { MOST_REFUNDS, refundsIn } from './decisions.ts'
 import { becauseOf, DUPLICATE, draftReasonOf } from './reasons.ts'
 import { type Referral, referral } from './referral.ts'
 import * as store from './store.ts'
@@ -59,7 +60,7 @@ type Explanation = Static<typeof explanationSchema>
 /** @throws Failure no_referral */
 export async function explain({ database, settings }: Context, id: number): Promise<Explanation> {
   const row = existing(referral, await store.findWhole(database.replica, id))
-  const children = await store.childrenOf(database.replica, id, MOST_CHILDREN)
+  const children = await store.childrenOf(database.replica, id, MOST_REFUNDS)
   const takings =
     row.conversion_id === 0 ? [] : await takingsOf(database.replica, row.conversion_id, MOST_MEMBERS)
   const runId = await runOf(database.replica, row.run_item_id)
@@ -83,7 +84,10 @@ function explanationOf(
   settings: Settings,
 ): Explanation {
   const { decimals, currency } = settings
-  const story = earnedOf(row, parseCalculation(row.calculation), settings)
+  const listed = children.slice(0, MOST_CHILDREN)
+  const calculation = parseCalculation(row.calculation)
+  const shared = calculation && sharedWith(children, row, calculation)
+  const story = storyOf(row, shared ?? calculation, settings)
   const money = (units: number) => decimalText(units, decimals)
   return {
     referral_id: row.id,
@@ -98,7 +102,7 @@ function explanationOf(
     original_currency: row.original_currency,
     ...dataOf(story, settings),
     hold_until: row.status === 'pending' && row.hold_until !== null ? formatTime(row.hold_until) : '',
-    refunds: children.map(({ id, type, status, amount, created_at }) => ({
+    refunds: listed.map(({ id, type, status, amount, created_at }) => ({
       referral_id: id,
       type,
       status,
@@ -107,14 +111,19 @@ function explanationOf(
     })),
     sentences: [
       ...(row.parent_id === 0 || row.calculation !== ''
-        ? beginning(row, story, children, settings)
+        ? [
+            ...beginning(row, story, settings),
+            ...(shared
+              ? sentencesOfShare(row, children, shared, settings)
+              : sentencesOfHand(row, children, calculation, settings)),
+          ]
         : [`It ${sentenceOfRefund(row, takings, settings)}`]),
       ...(row.parent_id === 0 ? sentencesOfTakings(takings) : []),
       ...(row.parent_id === 0 ? sentencesOfStrange(takings, story.currency) : []),
       ...(runId === 0
         ? standing(row)
         : [`It is reserved by payout run ${runId}, which is to ${row.amount < 0 ? 'deduct' : 'pay'} it.`]),
-      ...children.flatMap(child => [
+      ...listed.flatMap(child => [
         `Referral ${child.id} ${sentenceOfRefund(child, takings, settings)}`,
         ...(child.status === 'rejected' ? [`Referral ${child.id} was rejected, so it does not.`] : []),
       ]),
@@ -145,7 +154,7 @@ function sentenceOfRefund(
 }
 
 /** Without a calculation, a referral is worth the amount that was sent. */
-function earnedOf(row: Referral, calculation: Calculation | undefined, { currency }: Settings): EarningStory {
+function storyOf(row: Referral, calculation: Calculation | undefined, { currency }: Settings): EarningStory {
   const reason = row.status === 'draft' ? (draftReasonOf(row) ?? '') : ''
   const ofSale = row.original_currency || (calculation?.sale ?? calculation)?.currency
   const of = { currency: ofSale ?? currency, reason, at: row.created_at } as const
@@ -154,34 +163,66 @@ function earnedOf(row: Referral, calculation: Calculation | undefined, { currenc
   return { ...of, parts: [], exchange: null, left: ONE, result: { exact: whole(amount), amount } }
 }
 
-function beginning(
-  row: Referral,
-  earned: EarningStory,
-  children: readonly Referral[],
-  settings: Settings,
-): string[] {
+function beginning(row: Referral, earned: EarningStory, settings: Settings): string[] {
   const moneyOf = (units: number) => amountText(units, settings)
-  const money = moneyOf(row.amount)
   if (row.type === 'write_off') {
     const done = row.amount < 0 ? 'written off' : 'added'
     const note = row.description === '' ? [] : [`The note says: “${row.description}”`]
     return [`${moneyOf(Math.abs(row.amount))} was ${done} by hand, with no rule applied.`, ...note]
   }
-  if (row.calculation === '') return [`The amount of ${money} was sent as it is; no rule was applied.`]
-  return [...sentencesOf(earned, settings), ...sentencesOfHand(row, earned, children, settings)]
+  return row.calculation === ''
+    ? [`The amount of ${moneyOf(row.amount)} was sent as it is; no rule was applied.`]
+    : sentencesOf(earned, settings)
+}
+
+/**
+ * Of a referral that was open again when refunds stood below it already, what all of them were earned by: its amount is that
+ * of the sale less theirs. Undefined where its amount is what was earned, or what a person has set.
+ */
+function sharedWith(
+  children: readonly Referral[],
+  { amount }: Referral,
+  calculation: Calculation,
+): Calculation | undefined {
+  const { corrected, result, waived = 0n } = calculation
+  if (corrected || result === null || result.amount === BigInt(amount)) return undefined
+  const left = coveredOf(calculation)
+  const earned = earnedOf(calculation, left)
+  const isShared = BigInt(amount + refundsIn(children)) === earned.amount + waived
+  return isShared ? { ...calculation, left, result: earned } : undefined
+}
+
+/** Why its amount is not what was earned, where nobody has set it. */
+function sentencesOfShare(
+  { amount }: Referral,
+  children: readonly Referral[],
+  { waived = 0n }: Calculation,
+  settings: Settings,
+): string[] {
+  const moneyOf = (units: number) => amountText(Math.abs(units), settings)
+  const refunds = refundsIn(children)
+  const byHand = Number(waived)
+  const causes = [
+    ...(refunds === 0
+      ? []
+      : [`other referrals of the sale ${refunds < 0 ? 'take back' : 'add'} ${moneyOf(refunds)}`]),
+    ...(byHand > 0 ? [`${moneyOf(byHand)} were waived by hand`] : []),
+    ...(byHand < 0 ? [`${moneyOf(byHand)} more were taken back by hand`] : []),
+  ]
+  return causes.length === 0 ? [] : [`It is worth ${moneyOf(amount)} now, because ${causes.join(', and ')}.`]
 }
 
 /** Of an amount that is not what was earned: what a person has set, and what it is worth since. */
 function sentencesOfHand(
-  { amount, calculation: text }: Referral,
-  earned: EarningStory,
+  { amount, type }: Referral,
   children: readonly Referral[],
+  calculation: Calculation | undefined,
   { decimals, currency }: Settings,
 ): string[] {
-  const calculation = parseCalculation(text)!
-  const { corrected, waived = 0n } = calculation
-  const isUnknown = earned.result === null
-  if (isUnknown ? !corrected : earned.result.amount === BigInt(amount)) return []
+  if (!calculation || type === 'write_off') return []
+  const { corrected, result, waived = 0n } = calculation
+  const isUnknown = result === null
+  if (isUnknown ? !corrected : result.amount === BigInt(amount)) return []
   const changed = isUnknown ? 'The amount was set by hand' : 'It was changed by hand'
   const worth = `worth ${amountText(amount, { decimals, currency })} now.`
   if (!corrected || compared(corrected.left, coveredOf(calculation)) === 0) {
