@@ -47,6 +47,8 @@ export interface Calculation {
   readonly gone?: true
   /** The amount a person has set, including refunds, and the part of the sale that was left then. */
   readonly corrected?: { readonly amount: bigint; readonly left: Fraction }
+  /** The affiliate by whose terms it was computed, if a person has moved it to another one since. */
+  readonly earner?: number
   /** Sum that people have added by rejecting, deleting or changing refunds of the referral. */
   readonly waived?: bigint
 }
@@ -68,12 +70,14 @@ export function calculationOf(
     currency,
     left = ONE,
     duplicate,
-  }: Pick<Calculation, 'sale' | 'exchange' | 'currency' | 'wanted' | 'duplicate'> & {
+    earner,
+  }: Pick<Calculation, 'sale' | 'exchange' | 'currency' | 'wanted' | 'duplicate' | 'earner'> & {
     readonly left?: Fraction
   },
 ): Calculation {
   const { parts, reason, exact, amount, holdDays } = judgement
-  const of = { parts, exchange, ...(currency && { currency }), left, ...(duplicate && { duplicate }) }
+  const since = { left, ...(duplicate && { duplicate }), ...(earner && { earner }) }
+  const of = { parts, exchange, ...(currency && { currency }), ...since }
   if (reason !== '') return { sale, wanted, ...of, result: null, holdDays }
   return { sale: null, wanted: null, ...of, result: { exact, amount }, holdDays }
 }

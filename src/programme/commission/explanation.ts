@@ -78,6 +78,8 @@ export interface EarningStory {
   readonly exchange: AppliedRate | null
   readonly left: Fraction
   readonly duplicate?: true
+  /** Who has earned it, if it was moved to another affiliate. */
+  readonly earner?: number
   /** In the minor unit of the programme's currency; null if unknown. */
   readonly result: { readonly exact: Fraction; readonly amount: bigint } | null
   readonly reason: '' | DraftReason
@@ -181,23 +183,32 @@ function sentencesOfPart(part: Part, story: EarningStory, settings: Settings): s
   const ofLines = data.lines.length > 0 ? ` for ${listed('line', data.lines)} of the sale` : ''
   if (source === 'amount')
     return [`The amount of ${data.earned} ${data.currency} was sent with the referral; no rule was applied.`]
+  const { ownRate: theirs, applies, earner } = wordsOf(story)
   const by = {
-    affiliate: "The affiliate's own rate applies",
-    rule: `The rule “${data.name}”${numbersOf(data)} applies`,
-    default: 'No rule applies, so it is the default rate of the programme',
+    affiliate: `The ${theirs} ${applies}`,
+    rule: `The rule “${data.name}”${numbersOf(data)} ${applies}`,
+    default: `No rule ${applies}, so it is the default rate of the programme`,
   }[source]
   const rate = rateText(data, settings)
-  const beginning = `${by}${ofLines}: ${rate}${ownRate ? ", the affiliate's own rate" : ''}.`
-  const tiers = (part.reached ?? []).map(one => sentenceOfTier(one, settings))
+  const beginning = `${by}${ofLines}: ${rate}${ownRate ? `, the ${theirs}` : ''}.`
+  const tiers = (part.reached ?? []).map(one => sentenceOfTier(one, earner, settings))
   if (ended) return [beginning, ...tiers, `${limitText(part)}, so nothing is earned.`]
   return [beginning, ...tiers, sentenceOfBase(part, story, settings)]
 }
 
 const isVolume = ({ condition }: Reached) => isAmountField(condition.field)
 
-function sentenceOfTier(reached: Reached, settings: Settings): string {
+/** What is said of whoever has earned it: of an affiliate who is another by now it is past, and names them. */
+function wordsOf({ earner: id }: EarningStory) {
+  if (id === undefined)
+    return { earner: 'the affiliate', ownRate: "affiliate's own rate", applies: 'applies' }
+  const earner = `affiliate ${id}`
+  return { earner, ownRate: `own rate of ${earner}`, applies: 'applied' }
+}
+
+function sentenceOfTier(reached: Reached, earner: string, settings: Settings): string {
   const had = isVolume(reached) ? amountText(BigInt(reached.had), settings) : reached.had
-  return `The rule asks for ${conditionText(reached.condition, settings)}: before this sale the affiliate had ${had}.`
+  return `The rule asks for ${conditionText(reached.condition, settings)}: before this sale ${earner} had ${had}.`
 }
 
 /** Which limit of the rule the sale exceeds. */

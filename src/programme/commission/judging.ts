@@ -207,7 +207,8 @@ export function columnsOf(
     wanted,
     left,
     duplicate,
-  }: Pick<Calculation, 'sale' | 'wanted' | 'duplicate'> & { readonly left?: Fraction },
+    earner,
+  }: Pick<Calculation, 'sale' | 'wanted' | 'duplicate' | 'earner'> & { readonly left?: Fraction },
 ) {
   const calculation = calculationOf(judgement, {
     sale,
@@ -216,6 +217,7 @@ export function columnsOf(
     ...(original === null && foreign !== '' && { currency: foreign }),
     ...(left && { left }),
     ...(duplicate && { duplicate }),
+    ...(earner && { earner }),
   })
   return {
     rule_id: judgement.parts.find(({ rule }) => rule)?.rule?.id ?? 0,

@@ -194,6 +194,75 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('explanation - of what was moved to another affiliate says by whose terms it was earned', async () => {
+    const explained = async (id: number): Promise<string> =>
+      (await service().get(`/referrals/${id}/explanation`)).body.sentences.join(' ')
+    const other = await service().newAffiliate('movedto', {
+      status: 'active',
+      rate: 33,
+      rate_type: 'percentage',
+    })
+    const third = await service().newAffiliate('movedon', { status: 'active' })
+    const rated = await service().newAffiliate('withrule', { status: 'active' })
+    await post('/rules', {
+      name: 'theirs',
+      affiliate_id: rated.id,
+      rate_type: 'percentage',
+      rate: 7,
+      hold_days: 0,
+      conditions: [{ field: 'sales_ever', at_least: 0 }],
+    })
+    const move = (id: number, to: { id: number }, more = {}) => patch(id, { affiliate_id: to.id, ...more })
+    const { id, takeBack } = await sell()
+    await move(id, other, { amount: 21 })
+    const moved = `It was moved from affiliate ${affiliate.id} to affiliate ${other.id} by hand.`
+    assert.match(
+      await explained(id),
+      new RegExp(`^The own rate of affiliate ${affiliate.id} applied: 20%\\. .* ${moved}`),
+    )
+    await takeBack(50, 'r')
+    assert.match(await explained(id), new RegExp(`10\\.50 USD now\\. ${moved}`))
+    await move(id, third)
+    assert.match(
+      await explained(id),
+      new RegExp(`from affiliate ${affiliate.id} to affiliate ${third.id} by hand`),
+    )
+    await move(id, affiliate)
+    assert.match(await explained(id), /^The affiliate's own rate applies: 20%\. /)
+    assert.doesNotMatch(await explained(id), /moved/)
+    const byRule = await sell({ affiliate_id: rated.id })
+    await move(byRule.id, other)
+    assert.match(
+      await explained(byRule.id),
+      new RegExp(
+        `^The rule “theirs” \\(.*\\) applied: 7%\\. .* before this sale affiliate ${rated.id} had 0\\. `,
+      ),
+    )
+    // Without a conversion, and as a draft that has its terms already.
+    const alone = await post('/referrals', { affiliate_id: affiliate.id, order_total: 50 })
+    await move(alone.id, other)
+    assert.match(
+      await explained(alone.id),
+      new RegExp(`The own rate of affiliate ${affiliate.id} applied: 20%`),
+    )
+    const draft = await sell({ currency: 'DKK' })
+    await move(draft.id, other)
+    const ofDraft = new RegExp(`^The own rate of affiliate ${affiliate.id} applied: 20%\\. .* ${moved}`)
+    assert.match(await explained(draft.id), ofDraft)
+    await post('/exchange-rates', { from_currency: 'DKK', to_currency: 'USD', rate: 0.1, date: '2020-01-01' })
+    assert.deepEqual(await amounts(draft.id), ['2.00'])
+    assert.match(await explained(draft.id), ofDraft)
+    // One that has none yet gets those of whom it was moved to.
+    await (await service().admin()).patch('/settings', {
+      rate_types: ['percentage', 'flat', 'gold', 'silver'],
+    })
+    const silver = await service().newAffiliate('silver', { status: 'active', rate_type: 'silver' })
+    const unjudged = await sell({ affiliate_id: silver.id })
+    await move(unjudged.id, other)
+    assert.match(await explained(unjudged.id), /^The affiliate's own rate applies: 33%\. /)
+    assert.doesNotMatch(await explained(unjudged.id), /moved/)
+  })
+
   test('ledger - says of each transfer what it was, in the list as in the statement', async () => {
     const { id, takeBack } = await sell({ amount: 200 })
     await takeBack(50, 'a')

@@ -62,6 +62,15 @@ const sumOf = (refunds: readonly Referral[]) => refunds.reduce((sum, { amount })
 /** What the refunds below a sale's referral take back (negative) or add. */
 export const refundsIn = (children: readonly Referral[]): number => sumOf(children.filter(isRefund))
 
+/** What has an amount by the terms of one affiliate, or will have, keeps it with another one. */
+export function earnerOf(before: Referral, after: Referral): Partial<Pick<Referral, 'calculation'>> {
+  if (after.affiliate_id === before.affiliate_id) return {}
+  const calculation = parseCalculation(before.calculation)
+  if (!calculation || calculation.parts.length === 0) return {}
+  const { earner = before.affiliate_id, ...rest } = calculation
+  return { calculation: calculationText(earner === after.affiliate_id ? rest : { ...rest, earner }) }
+}
+
 const isAmountSet = (before: Referral, after: Referral) =>
   before.status === 'draft' ? !isWithoutAmount(after) : after.amount !== before.amount
 

@@ -88,7 +88,7 @@ export async function settleDraft(
 ): Promise<Referral> {
   const calculation = parseCalculation(before.calculation)
   if (!calculation?.wanted) return before
-  const { sale, wanted, left, duplicate } = calculation
+  const { sale, wanted, left, duplicate, earner } = calculation
   const { affiliate_id: affiliateId, created_at: at } = before
   const currency = sale?.currency ?? before.original_currency
   const orderTotal = sale && sale.kind !== 'lead' ? Number(sale.amount) : null
@@ -102,7 +102,13 @@ export async function settleDraft(
     ...(isTakenBack && { status: 'rejected' as const, reason: duplicate ? DUPLICATE : REFUNDED }),
   }
   const after = await store.referrals.update(tx, before, {
-    ...columnsOf(commission, { sale, wanted: null, left, ...(duplicate && { duplicate }) }),
+    ...columnsOf(commission, {
+      sale,
+      wanted: null,
+      left,
+      ...(duplicate && { duplicate }),
+      ...(earner && { earner }),
+    }),
     ...standing,
     // What is rejected does not keep its reference from others.
     ...(standing.status === 'rejected' && { unique_reference: 0 }),

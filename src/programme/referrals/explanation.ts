@@ -116,6 +116,7 @@ function explanationOf(
             ...(shared
               ? sentencesOfShare(row, children, shared, settings)
               : sentencesOfHand(row, children, calculation, settings)),
+            ...sentencesOfMove(row, story),
           ]
         : [`It ${sentenceOfRefund(row, takings, settings)}`]),
       ...(row.parent_id === 0 ? sentencesOfTakings(takings) : []),
@@ -232,6 +233,12 @@ function sentencesOfHand(
   // What was set includes the refunds that stood beside it then, which may be others now.
   if (children.length > 0 || waived !== 0n) return [`${changed}; ${since}`]
   return [`${changed} to ${amountText(corrected.amount, { decimals, currency })}; ${since}`]
+}
+
+function sentencesOfMove({ affiliate_id }: Referral, { earner }: EarningStory): string[] {
+  return earner === undefined
+    ? []
+    : [`It was moved from affiliate ${earner} to affiliate ${affiliate_id} by hand.`]
 }
 
 function standing(row: Referral): string[] {

@@ -15,7 +15,14 @@ import { affiliateOfAccount } from '../affiliates/store.ts'
 import { runOf } from '../runs/store.ts'
 import { actionOf, finish, isCalled, isUnique, referenceTaken, refuseTaken, uniqueAfter } from './changing.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
-import { decide, endOfHold, holdOfDraft, refuseNothingLeft, refuseUnknownAmount } from './decisions.ts'
+import {
+  decide,
+  earnerOf,
+  endOfHold,
+  holdOfDraft,
+  refuseNothingLeft,
+  refuseUnknownAmount,
+} from './decisions.ts'
 import { settleDraft } from './drafts.ts'
 import { type Before, missingIn } from './missing.ts'
 import { type Referral, referral } from './referral.ts'
@@ -138,11 +145,14 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     refuseNothingLeft(before, draft)
     const unique_reference = uniqueAfter(before, draft, settings)
     if (isAlready(before, change)) return before
+    const earner = earnerOf(before, draft)
+    const judged = { ...before, ...earner }
     const decided = {
-      ...(await decide(tx, before, draft)),
+      ...earner,
+      ...(await decide(tx, judged, draft)),
       ...endOfRejection(before, change),
       ...endOfHold(before, draft),
-      ...holdOfDraft(before, draft),
+      ...holdOfDraft(judged, draft),
     }
     const changes = { ...change, ...decided, unique_reference, updated_at: now() }
     const after = await store.referrals.update(tx, before, changes, refuseTaken)
