@@ -498,6 +498,10 @@ describeService('what persons decide about what a sale has earned', service => {
     const settled = await sell(args)
     const alone = await service().send('PATCH', `/referrals/${settled.id}`, { body: { amount: 50 } })
     assert.equal(alone.status, 409, JSON.stringify(alone.body))
+    assert.match(
+      alone.body.message,
+      /is a draft, because there is no exchange rate of JPY .*: send the status/,
+    )
     await patch(settled.id, { status: 'unpaid', amount: 130 })
     await settled.takeBack(50_000, 'a')
     assert.deepEqual(await amounts(settled.id), ['65.00'])
@@ -505,8 +509,15 @@ describeService('what persons decide about what a sale has earned', service => {
     await patch(rejected.id, { status: 'rejected' })
     await rejected.takeBack(50_000, 'a')
     assert.deepEqual(await amounts(rejected.id), ['0.00'])
-    const unknown = await service().send('PATCH', `/referrals/${rejected.id}`, { body: { status: 'unpaid' } })
-    assert.equal(unknown.status, 409, JSON.stringify(unknown.body))
+    for (const [body, missing] of [
+      [{ status: 'unpaid' }, 'its amount as well'],
+      [{ amount: 10 }, 'the status that it is to have with its amount'],
+    ] as const) {
+      const unknown = await service().patch(`/referrals/${rejected.id}`, body)
+      assert.equal(unknown.status, 409, JSON.stringify(unknown.body))
+      const message = `The referral was rejected before its amount was known: send ${missing}.`
+      assert.equal(unknown.body.message, message)
+    }
     await patch(rejected.id, { status: 'unpaid', amount: 10 })
     await rejected.takeBack(25_000, 'b')
     assert.deepEqual(await amounts(rejected.id), ['5.00'])

@@ -177,10 +177,11 @@ export function refuseUnknownAmount(
   const isWaiting = isWithoutAmount(after)
   if (isWaiting ? amount === undefined || amount === 0 : amount !== undefined) return
   const because = whyDraft(before) ?? 'its amount is not known'
+  const isSo =
+    before.status === 'draft' ? `is a draft, because ${because}` : 'was rejected before its amount was known'
+  const missing = isWaiting ? 'the status that it is to have with its amount' : 'its amount as well'
   throw new Failure('referral_conflict', {
-    message: isWaiting
-      ? `The referral is a draft, because ${because}: send the status that it is to have with its amount.`
-      : `The referral is a draft, because ${because}: send its amount as well.`,
+    message: `The referral ${isSo}: send ${missing}.`,
     data: { reason: before.reason },
   })
 }
