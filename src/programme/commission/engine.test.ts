@@ -3,7 +3,15 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { decimalsOf } from '../../base/currencies.ts'
 import { fraction, ONE, parseFraction } from '../../base/fraction.ts'
-import { type Circumstances, exchangeOf, judge, judgeAmount, monthsSince, totalOf } from './engine.ts'
+import {
+  asksForSales,
+  type Circumstances,
+  exchangeOf,
+  judge,
+  judgeAmount,
+  monthsSince,
+  totalOf,
+} from './engine.ts'
 import type { Rule } from './model.ts'
 import { RuleSet } from './rule-set.ts'
 import type { Earner, Line, Sale } from './sale.ts'
@@ -610,6 +618,40 @@ describe('what a sale earns', () => {
       'no_exchange_rate',
     )
     assert.equal(judgeAmount(1000n, { currency: 'USD' }, { settings, exchange: null }).amount, 1000n)
+  })
+
+  test('what was sold before is asked for only where a rule that may apply does, and decides nowhere else', () => {
+    const conditions = [{ field: 'sales_in_month', at_least: 5 }] as const
+    const ofScope: Record<string, Partial<Rule>> = {
+      own: { scope: 'affiliate', affiliateId: 7 },
+      other: { scope: 'affiliate', affiliateId: 8 },
+      group: { scope: 'group', groupId: 3 },
+      otherGroup: { scope: 'group', groupId: 4 },
+      programme: {},
+    }
+    const asking: string[] = []
+    for (const [scope, rule] of Object.entries(ofScope)) {
+      for (const rateType of [null, 'flat', 'gold'] as const) {
+        for (const rate of [null, percent(1)]) {
+          const earner = { rate, rateType, groupId: 3 }
+          const rules = [{ ...rule, conditions, rate: percent(50), name: 'gold' }]
+          const earns = (sold: Partial<Earner>) =>
+            judged({ what: '', rules, earner: { ...earner, ...sold }, earns: 0 })
+          const { who, set, settings } = earns({})
+          const [without, few, many] = [{}, { tiers: tiers(0, 0) }, { tiers: tiers(9, 9) }].map(
+            sold => earns(sold).judgement,
+          )
+          if (asksForSales(who, { rules: set, settings })) {
+            asking.push([scope, rateType ?? 'default', ...(rate === null ? [] : ['own rate'])].join(' '))
+          } else {
+            assert.deepEqual([few, many], [without, without])
+          }
+        }
+      }
+    }
+    const byName = Object.keys(ofScope).flatMap(scope => [`${scope} gold`, `${scope} gold own rate`])
+    const byScope = ['own', 'group', 'programme'].flatMap(scope => [`${scope} default`, `${scope} flat`])
+    assert.deepEqual(asking.sort(), [...byName, ...byScope].sort())
   })
 
   test('months since the first order end on the day and second of it', () => {

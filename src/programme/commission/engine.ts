@@ -182,6 +182,16 @@ function holdOf(parts: readonly Part[]): number | null {
 
 const isBuiltIn = (type: string): type is 'percentage' | 'flat' => type === 'percentage' || type === 'flat'
 
+/** Whether what the affiliate earns may depend on what they have sold before: whether a rule that may apply asks for it. */
+export function asksForSales(
+  earner: Omit<Earner, 'tiers'>,
+  { rules, settings }: Pick<Circumstances, 'rules' | 'settings'>,
+): boolean {
+  // It may name any rule.
+  if (!isBuiltIn(earner.rateType ?? settings.defaultRateType)) return rules.asksForTiers
+  return earner.rate === null && rules.asksForTiersOf(earner)
+}
+
 function partsOf(sale: Sale, earner: Earner, circumstances: Circumstances): readonly Part[] | DraftReason {
   const { rules, settings } = circumstances
   const { decimals } = settings

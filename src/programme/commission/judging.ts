@@ -19,7 +19,7 @@ import {
   calculationText,
   factorOf,
 } from './calculation.ts'
-import { type Judgement, judge, judgeAmount, totalOf } from './engine.ts'
+import { asksForSales, type Judgement, judge, judgeAmount, totalOf } from './engine.ts'
 import { ruleOf } from './rule.ts'
 import { RuleSet } from './rule-set.ts'
 import type { Earner, Sale } from './sale.ts'
@@ -132,7 +132,7 @@ async function judgementOf(
   exchange: Exchange | undefined,
 ): Promise<Judgement> {
   const rules = await ruleSetOf(db, settings)
-  const earner = await earnerOf(db, question, rules.asksForTiers)
+  const earner = await earnerOf(db, question, of => asksForSales(of, { rules, settings }))
   return judge(question.sale, earner, { settings, rules, exchange: exchange?.exchange ?? null })
 }
 
@@ -187,16 +187,19 @@ export function remainderOf(commission: Commission, left: Fraction): Commission 
   return { ...commission, judgement: remainder, amount: Number(remainder.amount) }
 }
 
-/** The affiliate's terms; the sales so far only if some rule needs them. */
+/**
+ * The affiliate's terms, and the sales so far if they are needed: of what was reported late, these take long to read.
+ * @param asks whether they are needed
+ */
 export async function earnerOf(
   db: Db,
   { affiliateId, sale, terms }: Omit<Question, keyof Paid>,
-  withSales: boolean,
+  asks: (earner: Omit<Earner, 'tiers'>) => boolean,
 ): Promise<Earner> {
   const own = terms ?? (await termsOf(db, affiliateId))
   const { rate = null, rate_type: rateType = null, group_id: groupId = null } = own ?? {}
-  const tiers = withSales ? await salesOf(db, affiliateId, sale.occurredAt) : undefined
-  return { id: affiliateId, rate, rateType, groupId, ...(tiers && { tiers }) }
+  const earner = { id: affiliateId, rate, rateType, groupId }
+  return asks(earner) ? { ...earner, tiers: await salesOf(db, affiliateId, sale.occurredAt) } : earner
 }
 
 /** The columns of a referral that explain its amount. */

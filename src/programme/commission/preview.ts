@@ -116,7 +116,7 @@ export async function preview(context: Context, args: PreviewArguments): Promise
   const rules = new RuleSet([...rows.map(ruleOf), ...(trialRow ? [ruleOf(trialRow)] : [])], settings.decimals)
   const sale = saleOf(args, settings)
   const { affiliate_id: affiliateId = 0 } = args
-  const earnerHere = await earnerOf(db, { sale, affiliateId }, rules.asksForTiers)
+  const earnerHere = await earnerOf(db, { sale, affiliateId }, () => rules.asksForTiers)
   const earner: Earner = {
     ...earnerHere,
     ...(affiliateId === 0 && { groupId: args.group_id ?? null }),

@@ -119,6 +119,11 @@ export class RuleSet {
     return this.#asked.some(isTier)
   }
 
+  /** Whether any of the affiliate's, of their group or of the programme does. */
+  asksForTiersOf(earner: Pick<Earner, 'id' | 'groupId'>): boolean {
+    return this.#indexesFor(earner).some(index => index.asksForTiers)
+  }
+
   /** The first matching rule for the sale, or for each line of it if rules have conditions on products. */
   match(sale: Sale, earner: Earner, exchange: Fraction | null): readonly Match[] | 'no_exchange_rate' {
     const indexes = this.#indexesFor(earner)
@@ -175,7 +180,7 @@ export class RuleSet {
     }
   }
 
-  #indexesFor({ id, groupId }: Earner): Index[] {
+  #indexesFor({ id, groupId }: Pick<Earner, 'id' | 'groupId'>): Index[] {
     const ofAffiliate = this.#ofAffiliates.get(id)
     const ofGroup = groupId === null ? undefined : this.#ofGroups.get(groupId)
     return [ofAffiliate, ofGroup, this.#ofProgramme].filter(index => index !== undefined)
@@ -186,6 +191,7 @@ export class RuleSet {
 class Index {
   readonly entries: readonly Entry[]
   readonly asksForLines: boolean
+  readonly asksForTiers: boolean
   readonly #others: Entry[] = []
   readonly #byValue = new Map<TextField, Map<string, Entry[]>>()
   readonly #byNumber: ReadonlyMap<NumberField, Limits<Entry>>
@@ -193,7 +199,9 @@ class Index {
   /** @param decimals of the programme's currency */
   constructor(entries: readonly Entry[], decimals: number) {
     this.entries = entries
-    this.asksForLines = entries.some(({ rule }) => rule.conditions.some(({ field }) => isLineField(field)))
+    const asked = entries.flatMap(({ rule }) => rule.conditions.map(({ field }) => field))
+    this.asksForLines = asked.some(isLineField)
+    this.asksForTiers = asked.some(isTier)
     const limited = new Map<NumberField, Limited<Entry>[]>()
     for (const entry of entries) {
       const { conditions } = entry.rule

@@ -73,7 +73,7 @@ export interface Earner {
   /** The own rate in ten-thousandths, and its type; null when not set. */
   readonly rate: number | null
   readonly rateType: string | null
-  /** Needed when `RuleSet.asksForTiers`. */
+  /** Needed when `asksForSales`. */
   readonly tiers?: SoldBefore
 }
 
