@@ -48,6 +48,10 @@ describe('replica', () => {
     await execute(one.databaseUrl, `UPDATE affiliates SET status = 'rejected' WHERE id = ${affiliate.id}`)
     const { body } = await one.get(`/affiliates/${affiliate.id}`)
     assert.equal(body.status, 'pending')
+    const ofOneMoment = await one.database.snapshot(db =>
+      db.selectFrom('affiliates').select('status').where('id', '=', affiliate.id).execute(),
+    )
+    assert.equal(ofOneMoment[0]?.status, 'pending')
     await until(async () => {
       const list = await one.get('/affiliates?search=behind')
       return list.body[0].status === 'rejected'
@@ -78,6 +82,7 @@ describe('replica', () => {
     for (let number = 0; number < 20; number += 1) {
       const affiliate = await one.newAffiliate(`away.${number}`)
       assert.equal(await seen(two, affiliate.id), 200)
+      assert.equal((await two.get(`/affiliates/${affiliate.id}/ledger`)).status, 200)
     }
     await standby.start()
     await delay(2000)
