@@ -73,13 +73,6 @@ export const amountText = (
   { decimals, currency }: { readonly decimals: number; readonly currency: string },
 ): string => `${decimalText(units, decimals)} ${currency}`
 
-declare global {
-  interface JSON {
-    /** ECMAScript 2026; missing from TypeScript's declarations. */
-    rawJSON(text: string): object
-  }
-}
-
 /**
  * A sum for JSON: a plain number with every digit. It may have more digits than a double, so it is serialised from
  * a bigint as raw text.

@@ -5,9 +5,9 @@ export function hasMembers(value: unknown): value is Readonly<Record<string, unk
   return typeof value === 'object' && value !== null
 }
 
-/** True for what JSON calls an object. */
+/** True for what JSON calls an object, which a number that is kept as it was written (`base/json.ts`) is not. */
 export function isObject(value: unknown): value is Record<string, unknown> {
-  return hasMembers(value) && !Array.isArray(value)
+  return hasMembers(value) && !Array.isArray(value) && !JSON.isRawJSON(value)
 }
 
 /** A property by name; undefined if the value has none. */

@@ -1,4 +1,5 @@
 /** Turns arguments that were sent as text into their declared type. Pure. */
+import { rounded } from '../base/json.ts'
 import { isObject } from '../base/unknown.ts'
 
 /** The subset of JSON Schema that arguments use. */
@@ -40,9 +41,14 @@ const takesAnyText = ({ type, const: constant, enum: choices }: JsonSchema): boo
 
 /**
  * Converts text of a query or form to the schema's type, where it can be read as such; validation deals with the
- * rest.
+ * rest. Where anything may be sent, numbers keep all their digits.
  */
 export function coercer(schema: JsonSchema): (value: unknown) => unknown {
+  const coerce = typedCoercer(schema)
+  return schema.type === undefined && schema.anyOf === undefined ? coerce : value => coerce(rounded(value))
+}
+
+function typedCoercer(schema: JsonSchema): (value: unknown) => unknown {
   if (schema.anyOf) {
     // Where text is taken in the place of a number, it stays as it was written: as a number it could lose digits. An
     // identifier is one in the place of text.

@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { Failure, invalidArguments } from '../base/errors.ts'
+import { parseExactly } from '../base/json.ts'
 import { isObject } from '../base/unknown.ts'
 
 /** Has no prototype, so that a parameter may have any name, even `constructor`. */
@@ -120,13 +121,13 @@ function* linesApart(body: Buffer): Generator<string> {
   }
 }
 
-/** Parses one JSON object. @throws Failure invalid_json, invalid_argument */
+/** Parses one JSON object, its numbers exactly. @throws Failure invalid_json, invalid_argument */
 export function parseJson(body: Buffer | string): Parameters {
   let value: unknown
   try {
     const text = typeof body === 'string' ? body : utf8(body)
     // Some editors and exports write a byte order mark.
-    if (isWithinBounds(text)) value = JSON.parse(text.replace(/^\uFEFF/, ''))
+    if (isWithinBounds(text)) value = parseExactly(text.replace(/^\uFEFF/, ''))
   } catch (cause) {
     throw new Failure('invalid_json', { cause })
   }

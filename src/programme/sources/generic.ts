@@ -140,7 +140,7 @@ function readBy(mapping: Mapping, payload: unknown, unsaidCurrency = UNSAID): De
   if (kind === undefined || kind === '')
     return ignored(`Nothing is said about what ${senderKind || 'it'} is.`)
   const isMinor = mapping.minor_units === true
-  const currency = String(valueAt('currency') ?? '') || unsaidCurrency
+  const currency = String(textual('currency', valueAt('currency')) ?? '') || unsaidCurrency
   const scale = isMinor ? 10 ** (decimalsOf(currency.toUpperCase()) ?? 2) : 1
   const report: Unchecked = { kind }
   const setArgument = (name: string, value: unknown) => {
@@ -161,7 +161,7 @@ function readBy(mapping: Mapping, payload: unknown, unsaidCurrency = UNSAID): De
 /** Numbers of orders count as names as well. */
 function textual(name: string, value: unknown): unknown {
   if (name === 'affiliate_id' || name === 'visit_id') return number(value) ?? value
-  return typeof value === 'number' ? String(value) : value
+  return text(value) || value
 }
 
 const takings: ReadonlySet<unknown> = new Set(kinds.filter(isTaking))

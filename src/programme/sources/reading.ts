@@ -1,5 +1,6 @@
 /** Reads payloads of others, which may have any shape. Pure. */
 
+import { rounded } from '../../base/json.ts'
 import { isObject } from '../../base/unknown.ts'
 import { numberIn } from '../../http/coercion.ts'
 import { MAX_REFERENCE } from '../conversions/conversion.ts'
@@ -13,11 +14,15 @@ export const object = (value: unknown): Json => (isObject(value) ? value : {})
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** Text or a number as text; '' for anything else. */
-export const text = (value: unknown): string =>
-  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
+export function text(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return String(value)
+  return JSON.isRawJSON(value) ? value.rawJSON : ''
+}
 
 /** A number, or text that the interface reads as one; undefined for anything else. */
-export function number(value: unknown): number | undefined {
+export function number(sent: unknown): number | undefined {
+  const value = rounded(sent)
   if (typeof value === 'number') return value
   return typeof value === 'string' ? numberIn(value) : undefined
 }

@@ -307,6 +307,43 @@ describeService('sources', service => {
     assert.equal(await deliver(sent), 1)
   })
 
+  test('generic: numbers of more digits than a JavaScript number has are names of their own', async () => {
+    const id = await setUp({
+      type: 'generic',
+      context: 'long',
+      mapping: {
+        kind: 'sale',
+        reference: '/order/id',
+        references: ['/order/charge'],
+        amount: '/amount',
+        currency: 'USD',
+        'customer.id': '/buyer',
+      },
+    })
+    const deliver = async (order: string, amount: string) => {
+      const body = `{"order":{"id":${order},"charge":9${order}},"amount":${amount},"buyer":${order}01}`
+      const reply = await send(id, body, { 'x-signature': mac(body, 'hex') })
+      const { results }: any = await reply.json()
+      return results[0]
+    }
+    const orders = ['1234567890123456789', '1234567890123456788', '1234567890123456787']
+    for (const [place, order] of orders.entries()) {
+      // As PHP has written amounts for long.
+      const { status, conversion_id } = await deliver(order, `${10 + place}.050000000000001`)
+      assert.equal(status, 201, order)
+      const { body } = await service().get(`/conversions/${conversion_id}`)
+      assert.deepEqual(
+        [body.reference, body.references, body.customer.id, body.amount],
+        [order, [`9${order}`], `${order}01`, 10.05 + place],
+      )
+      assert.equal((await deliver(order, `${10 + place}.05`)).status, 200)
+    }
+    const payload = `{"name":"x","payload":{"order":{"id":${orders[0]}},"amount":1}}`
+    const headers = { 'content-type': 'application/json' }
+    const { body: tried } = await service().post(`/sources/${id}/try`, payload, { headers })
+    assert.equal(tried.conversions[0].reference, orders[0])
+  })
+
   test('a source takes live events or those of test mode, never both', async () => {
     const before = await counted()
     const sale = event('invoice.paid', { id: 'in_mode', amount_paid: 100, currency: 'usd' })
