@@ -1,5 +1,6 @@
-/** JSON beyond `JSON.parse` and `JSON.stringify`: numbers with all their digits, and long lists. */
+/** JSON beyond `JSON.parse` and `JSON.stringify`: numbers with all their digits, what may be stored, and long lists. */
 import { randomUUID } from 'node:crypto'
+import { isParagraphs } from './schemas.ts'
 import { hasMembers } from './unknown.ts'
 
 /** A number as it was written. `JSON.stringify` writes it so again. */
@@ -48,6 +49,21 @@ function withRawNumbers(value: unknown, mark: string): unknown {
 /** The nearest number to a RawNumber; other values as they are. */
 export const rounded = (value: unknown): unknown =>
   typeof value === 'object' && JSON.isRawJSON(value) ? Number(value.rawJSON) : value
+
+/**
+ * What is wrong with a value that is stored as JSON and shown to every caller, some of whom cannot read halves of characters.
+ * @param most number of characters
+ */
+export function problemOfJson(value: unknown, most: number): string | undefined {
+  if (JSON.stringify(value).length > most) return `must be at most ${most} characters of JSON.`
+  return hasPlainTexts(value) ? undefined : 'must have texts and names without control characters.'
+}
+
+function hasPlainTexts(value: unknown): boolean {
+  if (typeof value === 'string') return isParagraphs(value)
+  if (!hasMembers(value)) return true
+  return Object.entries(value).every(([name, member]) => isParagraphs(name) && hasPlainTexts(member))
+}
 
 /** A list, page by page. */
 type Pages = AsyncIterable<readonly object[]>

@@ -95,6 +95,10 @@ function isLine(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text)
 }
 
+/** Whether text has neither control characters, except tabs and line breaks, nor halves of characters. */
+export const isParagraphs = (text: string): boolean =>
+  !/(?![\t\n\r])[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text)
+
 /** String formats beyond what JSON Schema can express: `test` validates, `expects` completes the sentence "must be …". */
 export const formats: Record<string, Format> = {
   line: {
@@ -102,7 +106,7 @@ export const formats: Record<string, Format> = {
     expects: 'one line of text without control characters',
   },
   paragraphs: {
-    test: text => !/(?![\t\n\r])[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text),
+    test: isParagraphs,
     expects: 'text without control characters',
   },
   code: {

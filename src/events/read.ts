@@ -3,6 +3,7 @@
  * after those that were sealed before it. The position of an event is its place in that order; a reader continues after
  * the last one it has seen.
  */
+import { parseExactly } from '../base/json.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../storage/database.ts'
 import { rangesIn, rangesOf } from './ranges.ts'
 import { sealAll } from './seal.ts'
@@ -125,7 +126,7 @@ type Values = Readonly<Record<string, unknown>>
 
 /** Values of an event, including the personal ones unless they were erased. */
 export function valuesOf({ before_values, after_values, personal, personal_hash }: store.Entry) {
-  const personalValues: { before?: Values; after?: Values } = personal === '' ? {} : JSON.parse(personal)
+  const personalValues: { before?: Values; after?: Values } = personal === '' ? {} : parseExactly(personal)
   return {
     before: merge(before_values, personalValues.before),
     after: merge(after_values, personalValues.after),
@@ -134,7 +135,7 @@ export function valuesOf({ before_values, after_values, personal, personal_hash 
 }
 
 function merge(plain: string, personalValues: Values | undefined): Values | null {
-  return plain === '' && !personalValues ? null : { ...(plain && JSON.parse(plain)), ...personalValues }
+  return plain === '' && !personalValues ? null : { ...(plain && parseExactly(plain)), ...personalValues }
 }
 
 function passUnavailable(error: unknown): void {

@@ -5,6 +5,7 @@
  */
 import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
+import { parseExactly } from '../../base/json.ts'
 import { fromUnits } from '../../base/money.ts'
 import { choice, flag, identifiers, line, listOf, money } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -75,7 +76,7 @@ const json = <T>(wire: ReturnType<typeof Type.Unsafe<T>>, empty: T, facts: typeo
     wire,
     order: false,
     initial: '',
-    show: (value: string): T => (value === '' ? empty : JSON.parse(value)),
+    show: (value: string): T => (value === '' ? empty : parseExactly(value)),
     sample: () => '',
   }) as const
 

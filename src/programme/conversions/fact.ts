@@ -1,10 +1,12 @@
 /** Parses a report: problems by argument, and amounts in their own currency. Pure. */
 import { decimalsOf, NO_CURRENCY } from '../../base/currencies.ts'
 import { missingArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
+import { problemOfJson } from '../../base/json.ts'
 import { decimalsReason, decimalText, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { DAY_SECONDS, now, parseMoment } from '../../base/time.ts'
+import { isObject } from '../../base/unknown.ts'
 import type { ConversionKind, SentLine } from './conversion.ts'
 import { isPartOfTotal, partOfTotal } from './left.ts'
 import type { CreateArguments } from './schema.ts'
@@ -62,9 +64,8 @@ export function problemsOf(args: Partial<CreateArguments>, settings: Settings): 
   if (!isCountry(args.country)) problems.country = 'must be two letters, ISO 3166-1.'
   const untimely = problemOfMoment(args.occurred_at)
   if (untimely !== undefined) problems.occurred_at = untimely
-  if (metadata !== undefined && !isSmallObject(metadata)) {
-    problems.metadata = `must be an object of at most ${MAX_JSON} characters of JSON.`
-  }
+  const unkept = metadata === undefined ? undefined : problemOfMetadata(metadata)
+  if (unkept !== undefined) problems.metadata = unkept
   return problems
 }
 
@@ -127,10 +128,8 @@ function problemsOfShares({ amount, tax, shipping }: Partial<CreateArguments>, d
   return { ...(units(tax) > 0 && { tax: reason }), ...(units(shipping) > 0 && { shipping: reason }) }
 }
 
-function isSmallObject(value: unknown): boolean {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject && JSON.stringify(value).length <= MAX_JSON
-}
+const problemOfMetadata = (value: unknown) =>
+  isObject(value) ? problemOfJson(value, MAX_JSON) : 'must be an object.'
 
 /** @param args without problems */
 export function factOf(args: CreateArguments, settings: Settings): Fact {

@@ -2,6 +2,7 @@ import { createReadStream, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { CsvError } from '../../base/csv.ts'
+import { parseExactly } from '../../base/json.ts'
 import {
   addCommand,
   CommandFailed,
@@ -81,7 +82,7 @@ function argumentsIn(values: Record<string, string>) {
 function json(text: string): unknown {
   if (!/^[[{]/.test(text)) return text
   try {
-    return JSON.parse(text)
+    return parseExactly(text)
   } catch {
     return text
   }

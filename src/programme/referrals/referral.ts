@@ -1,5 +1,6 @@
 /** The kind referral: an amount owed to an affiliate for a sale or a lead. */
 import { type Static, Type } from 'typebox'
+import { parseExactly, problemOfJson } from '../../base/json.ts'
 import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import { choice, currency, identifiers, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -54,11 +55,10 @@ const anything = (description: string) =>
     edit: Type.Optional(Type.Unknown({ description })),
     order: false,
     initial: '',
-    show: (stored: string): unknown => (stored === '' ? '' : JSON.parse(stored)),
+    show: (stored: string): unknown => (stored === '' ? '' : parseExactly(stored)),
     json: (stored: string) => stored || '""',
     keep: (value: unknown) => (value === '' ? '' : JSON.stringify(value)),
-    problem: (value: unknown) =>
-      JSON.stringify(value).length > MAX_JSON ? `must be at most ${MAX_JSON} characters of JSON.` : undefined,
+    problem: (value: unknown) => problemOfJson(value, MAX_JSON),
     sample: () => '',
   }) as const
 
@@ -160,12 +160,8 @@ const fields = {
   },
   products: {
     ...anything('The products that were bought, as a list; empty when it was not sent.'),
-    problem: (value: unknown) => {
-      if (value !== '' && !Array.isArray(value)) return 'must be a list of products.'
-      return JSON.stringify(value).length > MAX_JSON
-        ? `must be at most ${MAX_JSON} characters of JSON.`
-        : undefined
-    },
+    problem: (value: unknown) =>
+      value === '' || Array.isArray(value) ? problemOfJson(value, MAX_JSON) : 'must be a list of products.',
   },
   date: dated('created_at', 'When it was earned'),
   type: {

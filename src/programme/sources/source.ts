@@ -1,5 +1,6 @@
 /** The kind source: a shop or payment provider that reports conversions, and how its payloads are read. */
 import { Type } from 'typebox'
+import { problemOfJson } from '../../base/json.ts'
 import { choice, line, secret } from '../../base/schemas.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { context, created, creator, status, text, words } from '../../records/kinds-of-field.ts'
@@ -74,10 +75,7 @@ const fields = {
     show: (value: string): unknown => JSON.parse(value),
     json: (value: string) => value,
     keep: (value: unknown) => JSON.stringify(value),
-    problem: (value: unknown) =>
-      JSON.stringify(value).length > MAX_MAPPING
-        ? `must be at most ${MAX_MAPPING} characters of JSON.`
-        : problemOfMapping(value),
+    problem: (value: unknown) => problemOfJson(value, MAX_MAPPING) ?? problemOfMapping(value),
     sample: () => '{}',
   },
   /** The last delivery that could not be accepted, and when; empty when there was none. */
