@@ -36,6 +36,7 @@ import { signed } from './http/signed.ts'
 import { finish } from './http/stages/finish.ts'
 import { forwarded } from './http/stages/forwarded.ts'
 import { name } from './http/stages/name.ts'
+import { snapshot } from './http/stages/snapshot.ts'
 import { events } from './operations/events/routes.ts'
 import { affiliates } from './programme/affiliates/feature.ts'
 import { commissionRules } from './programme/commission/feature.ts'
@@ -181,6 +182,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   app.decorateReply('shed', false)
   app.addHook('onRequest', forwarded)
   app.addHook('onRequest', name)
+  app.addHook('onRequest', snapshot(database))
   app.addHook('onResponse', finish(options.logger))
   app.setErrorHandler((error, request, reply) => {
     const { status, headers, body, cause } = problemOf(error)

@@ -28,7 +28,6 @@ import { origin } from './stages/origin.ts'
 import { type Guards, perform } from './stages/perform.ts'
 import { send } from './stages/send.ts'
 import { shed } from './stages/shed.ts'
-import { snapshot } from './stages/snapshot.ts'
 import { together } from './stages/together.ts'
 
 export interface ApiOptions extends Admission {
@@ -45,7 +44,6 @@ export interface ApiOptions extends Admission {
 
 /** A Fastify plugin; register it with `base` as its prefix. */
 export async function api(scope: FastifyInstance, options: ApiOptions): Promise<void> {
-  scope.addHook('onRequest', snapshot(options.context.database))
   scope.addHook('onRequest', shed(options.load))
   scope.addHook('onRequest', origin(options.corsOrigins))
   scope.addHook('onRequest', authenticate(options.authenticate))
