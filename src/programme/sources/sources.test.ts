@@ -272,17 +272,34 @@ describeService('sources', service => {
       for (const { status, message } of taken.results) assert.ok(status < 300, message)
       return taken.results.length as number
     }
+    const changedAt = (order: number, affiliate: number, status: string, time: string) => ({
+      id: order,
+      currency: 'USD',
+      total: '50.00',
+      status,
+      date_paid_gmt: '2026-07-01T10:00:00',
+      date_modified_gmt: `2026-07-01T${time}`,
+      meta_data: [{ key: 'affiliate_id', value: String(affiliate) }],
+    })
+    // As gateways do within seconds.
+    for (const [place, last] of ['processing', 'completed'].entries()) {
+      const id = await seller(`at-once${place}`)
+      const steps = [
+        ['processing', '10:00:00', 5],
+        ['processing', '10:00:01', 5],
+        ['failed', '10:00:30', 0],
+        [last, '10:00:45', 5],
+        ['cancelled', '10:00:50', 0],
+        [last, '10:01:00', 5],
+      ] as const
+      for (const [status, time, worth] of steps) {
+        await deliver(changedAt(780 + place, id, status, time))
+        assert.equal(await owed(id), worth, `${status} at ${time}`)
+      }
+    }
     for (let seed = 0; seed < 8; seed += 1) {
       const id = await seller(`again${seed}`)
-      const changed = (status: string, hour: number) => ({
-        id: 800 + seed,
-        currency: 'USD',
-        total: '50.00',
-        status,
-        date_paid_gmt: '2026-07-01T10:00:00',
-        date_modified_gmt: `2026-07-01T${hour}:00:05`,
-        meta_data: [{ key: 'affiliate_id', value: String(id) }],
-      })
+      const changed = (status: string, hour: number) => changedAt(800 + seed, id, status, `${hour}:00:05`)
       const states = [
         changed('processing', 10),
         changed('cancelled', 11),

@@ -69,11 +69,12 @@ function revivalOf(order: Json, payment: Payment): readonly Unchecked[] {
   const [paid, changed] = [order.date_paid_gmt, order.date_modified_gmt].map(date =>
     Date.parse(`${text(date)}Z`),
   )
-  const isChanged = changed! - paid! > AT_ONCE_SECONDS * 1000
   // Without a total there is no sale that could be paid again.
-  if (!isChanged || !number(order.total)) return []
+  if (!(changed! > paid!) || !number(order.total)) return []
+  // The payment itself changes an order for the next seconds.
+  const isAtOnce = changed! - paid! <= AT_ONCE_SECONDS * 1000
   const isOld = text(order.status) !== 'processing'
-  return [{ ...standingOf(order, payment, 0), ...(isOld && { onlyIfDisputed: true }) }]
+  return [{ ...standingOf(order, payment, 0), ...((isAtOnce || isOld) && { onlyIfDisputed: true }) }]
 }
 
 interface Payment {
