@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 
 /**
  * The networks that rate limits count by, narrowest first. The holder of one IPv6 address controls its whole /64, and
@@ -21,6 +21,21 @@ export function networksOf(address: string): [string, ...string[]] {
 export function withoutHost(address: string): string {
   const [narrowest, widest] = networksOf(address)
   return widest?.replace('/48', '') ?? narrowest.replace(/\d+$/, '0')
+}
+
+/**
+ * The client's address in what a proxy has passed on: alone, with a port, or the first of a list.
+ * @returns '' where it says that nobody knows the address; undefined where there is none
+ */
+export function clientIn(forwarded: string): string | undefined {
+  const hops = forwarded.split(',').map(hop => withoutPort(hop.trim()))
+  const isKnown = hops.some(hop => hop !== '' && hop.toLowerCase() !== 'unknown')
+  return isKnown ? hops.find(hop => isIP(hop) !== 0) : ''
+}
+
+function withoutPort(hop: string): string {
+  const { ipv6, ipv4 } = /^(?:\[(?<ipv6>.*)\]|(?<ipv4>[\d.]+))(?::\d+)?$/.exec(hop)?.groups ?? {}
+  return ipv6 ?? ipv4 ?? hop
 }
 
 /** The IPv4 address mapped in an IPv6 address (RFC 4291, 2.5.5.2). The URL parser normalises its notation. */

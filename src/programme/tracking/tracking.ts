@@ -7,6 +7,7 @@ import { now } from '../../base/time.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { DatabaseUnavailable } from '../../storage/database.ts'
 import { allowedUrl, destinationOf, isOn, withToken } from '../links/destination.ts'
+import { shortened } from '../visits/url.ts'
 import { VisitBatch, type VisitReports } from './batch.ts'
 import { isPart, isPrefetch, isProgram } from './bots.ts'
 import { CampaignNames } from './campaign-names.ts'
@@ -17,7 +18,6 @@ import { type ClickKey, campaignOf, newNonce, signClick } from './token.ts'
 
 /** How long clicks may still be signed by a key that was taken back. */
 const KEYS_EVERY_MS = 1000
-const MAX_URL = 2048
 const NAME_LENGTH = 254
 
 /** Whether another visit from an address may be counted. */
@@ -117,7 +117,7 @@ export class Tracking {
     const url = parameters.get('url') ?? ''
     const place = placeOf(url, tracking)
     const saw = (outcome: BeaconOutcome, affiliateId = 0) => {
-      this.#batch.saw({ place: place ?? '', url: shortened(url), outcome, affiliateId, time: now() })
+      this.#batch.saw({ place: place ?? '', url: plain(shortened(url)), outcome, affiliateId, time: now() })
     }
     if (place === undefined) {
       saw('other host')
@@ -157,8 +157,8 @@ export class Tracking {
         linkId: followed.id,
         // That of the link is one of few; the token has the name in any case.
         campaign: followed.campaign ? name : this.#names.counted(followed.affiliate_id, name, time),
-        url: shortened(url),
-        referrer: shortened(referrer),
+        url: plain(shortened(url)),
+        referrer: plain(shortened(referrer)),
         network: withoutHost(visitor.address),
         userAgent: visitor.headers['user-agent'] ?? '',
         nonce,
@@ -236,8 +236,6 @@ export function placesOf({ page, hosts }: TrackingSettings): readonly string[] {
 function plain(text: string): string {
   return text.toWellFormed().replace(/\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu, '')
 }
-
-const shortened = (url: string) => plain(url.slice(0, MAX_URL))
 
 /** Whether the text can be a code or a login. */
 export const isName = (name: string) => name !== '' && name.length <= NAME_LENGTH && plain(name) === name

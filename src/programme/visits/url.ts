@@ -1,3 +1,8 @@
+const MAX_URL = 2048
+
+/** What is stored of an address: those of advertisements may be longer. */
+export const shortened = (url: string): string => url.slice(0, MAX_URL).toWellFormed()
+
 /** The query variable that names the affiliate. */
 const VARIABLE = 'ref'
 

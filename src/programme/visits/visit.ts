@@ -1,6 +1,5 @@
 /** The kind visit: somebody came through an affiliate's link. */
-import { isIP } from 'node:net'
-import { withoutHost } from '../../base/network.ts'
+import { clientIn, withoutHost } from '../../base/network.ts'
 import { identifiers, line, listOf } from '../../base/schemas.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
@@ -15,9 +14,12 @@ import {
 } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
-import { withoutAffiliate } from './url.ts'
+import { shortened, withoutAffiliate } from './url.ts'
 
-const MAX_URL = 2048
+/** More than any address that a browser follows: it is cut, for the visit counts all the same. */
+const MAX_SENT_URL = 65_535
+/** The addresses of some proxies. */
+const MAX_SENT_ADDRESS = 255
 
 /** About the visitor, so the erasure of the affiliate leaves it. */
 const ofVisitor = { personal: 'keep', money: false } as const
@@ -28,7 +30,16 @@ const affiliate = reference('affiliates', 'The affiliate whose link it was.', {
 })
 
 const address = (description: string) =>
-  ({ ...words(line(MAX_URL, description), description, ofVisitor), order: false, folded: true }) as const
+  ({
+    ...words(
+      line(MAX_SENT_URL, `${description} Its first 2,048 characters are kept.`),
+      description,
+      ofVisitor,
+    ),
+    order: false,
+    folded: true,
+    keep: shortened,
+  }) as const
 
 /** Columns that only the service uses. */
 const internal = <K>(initial: K) =>
@@ -56,7 +67,7 @@ const fields = {
   rest_id: elsewhere,
   url: {
     ...address('The page that was visited, without what names the affiliate (?ref=… or /ref/…).'),
-    keep: withoutAffiliate,
+    keep: (url: string) => shortened(withoutAffiliate(url)),
   },
   referrer: address('The page that led there; empty when it is not known.'),
   campaign: {
@@ -66,13 +77,16 @@ const fields = {
   context: context('Where it comes from, such as the shop; lower case.', ['visit_context']),
   ip: {
     ...words(
-      line(100),
+      line(MAX_SENT_ADDRESS),
       "The network of the visitor's address: only its first 24 bits are kept, or 48 of IPv6.",
       ofVisitor,
     ),
-    keep: (value: string) => (value === '' ? '' : withoutHost(value)),
+    keep: (value: string) => {
+      const address = clientIn(value)
+      return address ? withoutHost(address) : ''
+    },
     problem: (value: string) =>
-      value === '' || isIP(value) !== 0 ? undefined : 'must be an IPv4 or IPv6 address, or empty.',
+      clientIn(value) === undefined ? 'must be an IPv4 or IPv6 address, or empty.' : undefined,
   },
   date: dated('created_at', 'When it was'),
   /** The link that was followed; 0 when the address named the affiliate. */

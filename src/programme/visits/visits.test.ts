@@ -173,6 +173,33 @@ describeService('visits', service => {
     assert.equal(row[0]!.ip, '198.51.101.0')
   })
 
+  test('201 - an address as proxies pass it on, and long urls, which are cut', async () => {
+    for (const [sent, kept] of [
+      ['198.51.100.9, 10.0.0.1', '198.51.100.0'],
+      ['unknown, 198.51.100.9', '198.51.100.0'],
+      ['198.51.100.9:52044', '198.51.100.0'],
+      ['[2001:db8:1:2::3]:52044', '2001:db8:1::'],
+      ['[2001:db8:1:2::3]', '2001:db8:1::'],
+      [`${'2001:db8:1111:2222:3333:4444:5555:6666, '.repeat(3)}::1`, '2001:db8:1111::'],
+      ['unknown', ''],
+      [' , ', ''],
+    ] as const) {
+      const { status, body } = await create({ ip: sent })
+      assert.deepEqual([status, body.ip], [201, kept], sent)
+    }
+    const { body: visit } = await create({ ip: '198.51.100.9' })
+    assert.equal((await service().patch(`/visits/${visit.id}`, { ip: 'unknown' })).body.ip, '')
+    const page = `https://shop.test/?gclid=${'a'.repeat(2000)}`
+    const long = `${page}${'😀'.repeat(2000)}`
+    const { status, body } = await create({ url: `${long}&ref=1`, referrer: long })
+    assert.equal(status, 201)
+    for (const kept of [body.url, body.referrer]) {
+      assert.ok(kept.startsWith(page) && kept.length === 2048 && kept.isWellFormed(), kept)
+    }
+    const query = `affiliate_id=${affiliate.id}&url=${'u'.repeat(6000)}&referrer=${'r'.repeat(6000)}`
+    assert.equal((await service().post(`/visits?${query}`)).status, 201)
+  })
+
   test('400 - an affiliate who is not there, an address that is none, a url that is too long: all are named', async () => {
     const { body } = await service().post('/visits', { affiliate_id: 999_999, ip: 'somewhere' })
     assert.deepEqual(body.data.params, {
