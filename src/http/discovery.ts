@@ -124,8 +124,9 @@ function describeEndpoints(endpoints: readonly Endpoint[], base: string, setting
 function describeArgument(schema: JsonSchema, required: boolean, settings: Described): Json {
   const { 'x-configured': configured, ...rest }: Json = { ...schema }
   return {
-    required,
     ...rest,
+    // In the place of the list of an object's members that are.
+    required,
     type: typeOf(schema),
     ...(configured === 'rate_types' && { enum: ['', ...settings.rateTypes] }),
   }

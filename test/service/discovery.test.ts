@@ -42,6 +42,18 @@ describeService('discovery', service => {
     assert.equal((await options('/payouts/2/')).body._links.self[0].href, `${service().url}/v1/payouts/2`)
   })
 
+  test('200 - OPTIONS says of every argument whether it is required, and of objects as well', async () => {
+    const { body } = await options('/rules/preview')
+    assert.equal(body.endpoints[0].args.rule.required, false)
+    const { body: index } = await service().get('')
+    for (const [path, { endpoints }] of Object.entries<any>(index.routes)) {
+      for (const { args } of endpoints) {
+        for (const [name, { required }] of Object.entries<any>(args))
+          assert.equal(typeof required, 'boolean', `${path} ${name}`)
+      }
+    }
+  })
+
   test('200 - OPTIONS shows the rate types of the settings', async () => {
     const context = operatorOf(service().database)
     await changeSettings(context, { rate_types: ['percentage', 'flat', 'tiered'] })
