@@ -217,9 +217,11 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   await app.register(api, { ...byKey, prefix: WORDPRESS_BASE, ...ofWordPress })
   const apis = [...sitePaths.map(base => ({ base, resources })), ofWordPress]
   await app.register(site, { ...byKey, prefix: SITE_BASE, apis })
+  const deliveries = deliveriesTo(context)
   for (const base of basePaths) {
-    await app.register(api, { ...byKey, prefix: base, base, resources, version })
-    await app.register(signed, { prefix: base, load, ...deliveriesTo(context) })
+    const signedPaths = [deliveries.path]
+    await app.register(api, { ...byKey, prefix: base, base, resources, version, signedPaths })
+    await app.register(signed, { prefix: base, load, ...deliveries })
   }
   const recovery = recoveryOf(options)
   await app.register(area, { context, load, features, ring: keys, permissions, recovery })

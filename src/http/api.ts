@@ -38,6 +38,8 @@ export interface ApiOptions extends Admission {
   readonly resources: readonly Resource[]
   readonly base: string
   readonly corsOrigins: ReadonlySet<string>
+  /** Paths below the base to which signed bodies are posted (`http/signed.ts`). */
+  readonly signedPaths?: readonly string[]
   /** Version in the OpenAPI document; without it there is no document. */
   readonly version?: string
 }
@@ -68,6 +70,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
       addDescription(scope, url, resource, endpoints, routes.add(path, methods, endpoints), options)
     }
   }
+  for (const path of options.signedPaths ?? []) routes.add(path, ['POST'])
   addDiscovery(scope, routes, options)
   scope.setNotFoundHandler(routes.refuse)
 }

@@ -16,7 +16,7 @@ interface SignedRequest {
 
 export interface SignedOptions {
   readonly load: Load
-  /** `:id` is the identifier of the record that has the secret. */
+  /** `{id}` is the identifier of the record that has the secret. */
   readonly path: string
   /** @throws Failure wrong_signature */
   take(id: number, request: SignedRequest): Promise<object>
@@ -26,7 +26,7 @@ export interface SignedOptions {
 export async function signed(scope: FastifyInstance, { load, path, take }: SignedOptions): Promise<void> {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  scope.post<{ Params: { id: string } }>(path, {
+  scope.post<{ Params: { id: string } }>(path.replace('{id}', ':id'), {
     onRequest: shed(load),
     handler: async ({ params, headers, body, ip: address }) => {
       const id = Number(params.id)

@@ -12,7 +12,7 @@ const reader = new ArgumentReader(createArguments)
 /** The endpoint for deliveries of sources. */
 export function deliveriesTo(context: Context): Pick<SignedOptions, 'path' | 'take'> {
   return {
-    path: '/sources/:id/deliveries',
+    path: '/sources/{id}/deliveries',
     take: (id, { headers, body, address }) => {
       const actor = { ...service.actor, name: `source ${id}` }
       const { database, settings, within } = context

@@ -112,6 +112,17 @@ describeService('sources', service => {
     assert.equal(await counted(), before)
   })
 
+  test('405 - deliveries are posted', async () => {
+    for (const method of ['GET', 'PUT', 'OPTIONS']) {
+      const path = `/sources/${stripe}/deliveries`
+      const reply = await service().send(method, path)
+      assertFailure(reply, 405, 'rest_no_route')
+      assert.equal(reply.headers.get('allow'), 'POST')
+      assertFailure(await service().send(method, path, { key: null }), 401, 'rest_forbidden')
+    }
+    assertFailure(await service().get('/sources/x/deliveries'), 404, 'rest_no_route')
+  })
+
   test('Stripe: refunds of two charges that have paid one invoice add up', async () => {
     const affiliate = await seller('charges')
     const paid = { id: 'in_two', currency: 'usd', customer: 'cus_two', amount_paid: 10_000 }
