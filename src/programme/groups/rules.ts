@@ -1,7 +1,7 @@
 /** Rules for groups: names are unique, and a group in use cannot be deleted. */
 import { Failure } from '../../base/errors.ts'
 import { inTransaction, type RequestContext, write } from '../../events/write.ts'
-import { plainRules, refusingTwo } from '../../records/rules.ts'
+import { existing, plainRules, refusingTwo } from '../../records/rules.ts'
 import { group } from './group.ts'
 import * as store from './store.ts'
 
@@ -9,15 +9,12 @@ const plain = plainRules(group, store.groups)
 
 export const rules = { ...refusingTwo(plain, 'group_exists'), remove }
 
-/** @throws Failure no_group, group_in_use */
+/** @throws Failure no_group, group_in_use, record_in_use */
 async function remove(context: RequestContext, id: number) {
-  try {
-    return await write(context, async tx => {
-      if (await store.isInUse(tx, id)) throw new Failure('group_in_use')
-      return plain.remove(inTransaction(context, tx), id)
-    })
-  } catch (cause) {
-    // An affiliate has joined the group meanwhile.
-    throw cause instanceof Failure && cause.failure === 'record_in_use' ? new Failure('group_in_use') : cause
-  }
+  return write(context, async tx => {
+    // From now on no affiliate can join it.
+    existing(group, await store.groups.hold(tx, id))
+    if (await store.isInUse(tx, id)) throw new Failure('group_in_use')
+    return plain.remove(inTransaction(context, tx), id)
+  })
 }
