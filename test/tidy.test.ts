@@ -109,7 +109,7 @@ const joins: Readonly<Record<string, string>> = {
   'programme/conversions/relations-store.ts': 'customers',
   'programme/conversions/customers-store.ts': 'customers',
   'programme/conversions/store.ts': 'affiliates payouts referrals users visits',
-  'programme/runs/store.ts': 'affiliates balances groups payout_referrals payouts referrals',
+  'programme/runs/store.ts': 'affiliates balances payout_referrals payouts referrals',
   // What is stored twice is compared.
   'programme/runs/check-store.ts': 'balances payouts referrals',
   'programme/ledger/check/store.ts':

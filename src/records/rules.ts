@@ -135,7 +135,10 @@ export function plainRules<N extends string, T extends string, F extends Fields>
     create: (context, args) =>
       write(context, async tx => {
         const settings = await context.settings.hold(tx)
-        refuseInvalid({ ...kind.problems(args, settings), ...(await problemsOfReferences(tx, any, args)) })
+        refuseInvalid({
+          ...kind.problems(args, settings),
+          ...(await problemsOfReferences(tx, context.database.schema, any, args)),
+        })
         const origin = { time: now(), actor: context.actor.userId }
         const row = await store.insert(tx, kind.newRow(args, settings, origin) as unknown as WholeRow<F>)
         tx.log(action('create'), (row as { id: number }).id, {
@@ -151,7 +154,7 @@ export function plainRules<N extends string, T extends string, F extends Fields>
         const before = existing(any, await store.hold(tx, id))
         refuseInvalid({
           ...kind.problems(args, settings),
-          ...(await problemsOfReferences(tx, any, args, before)),
+          ...(await problemsOfReferences(tx, context.database.schema, any, args, before)),
         })
         const change = kind.keep(args, settings)
         if (isAlready(before, change)) return before
@@ -183,7 +186,7 @@ export function plainRules<N extends string, T extends string, F extends Fields>
       const before = id === undefined ? undefined : await store.find(database.reader, id)
       return {
         ...kind.problems(args, await settings.current()),
-        ...(await problemsOfReferences(database.reader, any, args, before)),
+        ...(await problemsOfReferences(database.reader, database.schema, any, args, before)),
       }
     },
   }

@@ -23,7 +23,7 @@ import {
   type Span,
 } from '../storage/page.ts'
 import { prepared, type Refuse } from '../storage/prepared.ts'
-import type { Schema, Table } from '../storage/table.ts'
+import { ACCOUNTS, type Schema, type Table } from '../storage/table.ts'
 import type { Tables } from '../storage/tables.ts'
 import { type Fields, type Part, partsOf } from './field.ts'
 import { type Criteria, type Filters, filtersOf } from './filters.ts'
@@ -43,8 +43,10 @@ export interface Store<F extends Fields> {
   readonly orders: Readonly<Record<string, Order>>
   find(db: Db, id: number): Promise<ReadRowOf<F> | undefined>
   exists(db: Db, id: number): Promise<boolean>
-  /** The identifiers among `ids` that exist. */
-  among(db: Db, ids: readonly number[]): Promise<Set<number>>
+  /** The same. In a transaction, it cannot be deleted until the end, though the rest of it may change. */
+  isThere(db: Db, id: number): Promise<boolean>
+  /** The identifiers among `ids` that exist, with the same guarantee. */
+  thereAmong(db: Db, ids: readonly number[]): Promise<Set<number>>
   /** Whether an identifier was ever assigned, as far as the table tells: it has this row, or a later one. */
   reaches(db: Db, id: number): Promise<boolean>
   /** Locks the row until the transaction ends. */
@@ -97,6 +99,7 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
   const byId = (db: Db, { id }: { id: number }) => untyped(db).selectFrom(table).where('id', '=', id)
 
   const existing = prepared((db: Db, args: { id: number }) => byId(db, args).select('id'))
+  const there = prepared((db: Db, args: { id: number }) => byId(db, args).select('id').forKeyShare())
   const reaching = prepared((db: Db, { id }: { id: number }) =>
     untyped(db).selectFrom(table).select('id').where('id', '>=', id).orderBy('id').limit(1),
   )
@@ -113,9 +116,11 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
     orders,
     find: byIdentifier(db => selection(db) as never, `${table}.id`),
     exists: async (db: Db, id: number) => (await existing(db, { id })).length > 0,
-    among: async (db: Db, ids: readonly number[]) => {
+    isThere: async (db: Db, id: number) => (await there(db, { id })).length > 0,
+    thereAmong: async (db: Db, ids: readonly number[]) => {
       if (ids.length === 0) return new Set()
-      const rows = await untyped(db).selectFrom(table).select('id').where('id', 'in', ids).execute()
+      const named = untyped(db).selectFrom(table).select('id').where('id', 'in', ids)
+      const rows = await named.orderBy('id').forKeyShare().execute()
       return new Set(rows.map(({ id }) => id))
     },
     reaches: async (db: Db, id: number) => (await reaching(db, { id })).length > 0,
@@ -286,11 +291,13 @@ function few({ date, updated, search }: Criteria): boolean {
 }
 
 /**
- * Checks that referenced rows exist. Arguments that were not sent are not checked.
+ * Checks that referenced rows exist. Arguments that were not sent are not checked. In a transaction, what the record does
+ * not outlive cannot be deleted until the end.
  * @param before the row being edited: it may keep naming what was deleted
  */
 export async function problemsOfReferences(
   db: Db,
+  schema: Schema,
   { fields }: Kind,
   args: object,
   before: object = {},
@@ -302,15 +309,29 @@ export async function problemsOfReferences(
     // An optional reference that is not set.
     if (field.nullable && !value) continue
     if ((before as Record<string, unknown>)[own] === value) continue
-    const { table, column = 'id' } = field.references
+    const { table, column = 'id', outlives = false } = field.references
     const row = await untyped(db)
       .selectFrom(table)
       .select(column)
       .where(column, '=', value)
+      .$if(!outlives, query => query.forKeyShare())
       .executeTakeFirst()
-    if (!row) problems[name] = `must be an identifier that exists among the ${table}.`
+    if (!row) problems[name] = noSuch(nounOf(schema, table), { orNone: field.nullable })
   }
   return problems
+}
+
+/**
+ * What is wrong with an identifier that no record has.
+ * @param what it would be
+ * @param orNone whether 0 may be sent, for none
+ */
+export const noSuch = (what: string, { orNone = false } = {}): string =>
+  `must be the identifier of an existing ${what}${orNone ? ', or 0' : ''}.`
+
+function nounOf(schema: Schema, table: string): string {
+  const kind = schema.find(({ name }) => name === table)?.logged?.kind ?? table
+  return table === ACCOUNTS ? 'account' : kind.replaceAll('_', ' ')
 }
 
 /**

@@ -5,11 +5,12 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import type { Actor } from '../../base/actor.ts'
-import { Failure, invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
+import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { foldAccents, parseSearch } from '../../base/text.ts'
 import { formatTime, now, parseMoment } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
-import { type Database, ReferenceViolation, type Tx } from '../../storage/database.ts'
+import { noSuch } from '../../records/store.ts'
+import type { Database, Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { leftTo } from '../users/roles.ts'
 import { holdUser, type User } from '../users/store.ts'
@@ -41,20 +42,18 @@ export async function createKey(
   const publicKey = PUBLIC_PREFIX + randomBytes(12).toString('hex')
   const key = await write(context, async tx => {
     refuseInvalid(problemsOfOwner(await holdAccounts(tx, args.user_id, context), args))
-    const id = await store
-      .insertKey(tx, {
-        public_key: publicKey,
-        token_hash: hashToken(token),
-        user_id: args.user_id,
-        name: args.name,
-        name_key: foldAccents(args.name),
-        permissions: allPermissions.filter(permission => args.permissions.includes(permission)).join(','),
-        created_at: now(),
-        last_used_at: null,
-        expires_at: expiresAt,
-        revoked_at: null,
-      })
-      .catch(refuseUnknownOwner)
+    const id = await store.insertKey(tx, {
+      public_key: publicKey,
+      token_hash: hashToken(token),
+      user_id: args.user_id,
+      name: args.name,
+      name_key: foldAccents(args.name),
+      permissions: allPermissions.filter(permission => args.permissions.includes(permission)).join(','),
+      created_at: now(),
+      last_used_at: null,
+      expires_at: expiresAt,
+      revoked_at: null,
+    })
     const key = (await store.findKey(tx, id))!
     tx.log('key.create', id, { after: writtenOf(key) })
     return key
@@ -80,9 +79,9 @@ async function holdAccounts(tx: Tx, ownerId: number, { actor }: RequestContext):
   return owner
 }
 
-/** Permissions that the owner lacks: a key would claim more than it can do. */
+/** No owner, or permissions that the owner lacks: a key would claim more than it can do. */
 function problemsOfOwner(owner: User | undefined, { permissions }: KeyArguments): Problems {
-  if (!owner) return {}
+  if (!owner) return { user_id: noSuch('account') }
   const granted = leftTo(owner.role, permissions)
   const excess = permissions.filter(permission => !granted.includes(permission))
   return excess.length === 0
@@ -201,11 +200,6 @@ function statusOf(key: Pick<store.ApiKey, 'revoked_at' | 'expires_at'>): (typeof
 
 function criteriaOf({ user_id, search }: FilterArguments): store.Criteria {
   return { ...(user_id?.length && { userIds: user_id }), ...(search && { search: parseSearch(search) }) }
-}
-
-function refuseUnknownOwner(cause: unknown): never {
-  if (!(cause instanceof ReferenceViolation)) throw cause
-  throw invalidArguments({ user_id: 'must be the identifier of an existing account.' })
 }
 
 /** Maximum staleness of a cached key that another process has changed: well below the documented second. */

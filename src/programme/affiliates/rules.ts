@@ -24,6 +24,7 @@ import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write, writeShared } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
 import { criteriaOf, existing, isAlready, readingOf } from '../../records/rules.ts'
+import { noSuch } from '../../records/store.ts'
 import { type Db, ReferenceViolation, type Tx, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { markAddressChanged } from '../details/store.ts'
@@ -67,7 +68,7 @@ export async function create(context: RequestContext, args: CreateArguments): Pr
     ])
     const origin = { time: now(), actor: context.actor.userId }
     const row = affiliate.newRow({ ...args, user_id: account?.id ?? args.user_id! }, settings, origin)
-    const created = await store.affiliates.insert(tx, { ...row, id }, refuseConflict(args))
+    const created = await store.affiliates.insert(tx, { ...row, id }, refuseConflict)
     await addDefaultLink(tx, created)
     tx.log('affiliate.create', created.id, { after: loggedWith(created, account, settings) })
     return created
@@ -123,7 +124,7 @@ async function refusalsAmong(
   )
   const existing = {
     users: await usersAmong(tx, linkedIds),
-    groups: await groups.among(
+    groups: await groups.thereAmong(
       tx,
       argsOfAll.flatMap(({ group_id }) => group_id || []),
     ),
@@ -183,7 +184,7 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
     // Callers who mirror affiliates show the account's address with them.
     if (isAlready(before, change) && !isReachedElsewhere) return before
     const changes = { ...change, updated_at: now() }
-    const after = await store.affiliates.update(tx, before, changes, refuseConflict(args))
+    const after = await store.affiliates.update(tx, before, changes, refuseConflict)
     // Also if there was none before: payments then went to the account's address.
     if (after.payment_email !== before.payment_email) await markAddressChanged(tx, id, now())
     tx.log('affiliate.edit', id, {
@@ -259,7 +260,7 @@ export async function problemsOfCreate(
 ): Promise<Problems> {
   const { user_id, group_id } = args
   const isUser = args.create_user || user_id === undefined || (await userExists(db, user_id))
-  const isGroup = !group_id || (await groups.exists(db, group_id))
+  const isGroup = !group_id || (await groups.isThere(db, group_id))
   const existing = { users: new Set(isUser ? [user_id] : []), groups: new Set(isGroup ? [group_id] : []) }
   return problemsAmong(existing, settings, args)
 }
@@ -275,13 +276,13 @@ function problemsAmong(
   const wrongLogin = create_user && username ? loginProblem(username) : undefined
   if (wrongLogin) problems.username = wrongLogin
   if (!create_user && user_id !== undefined && !existing.users.has(user_id)) {
-    problems.user_id = 'must be the identifier of an existing account.'
+    problems.user_id = noSuch('account')
   }
   if (group_id && !existing.groups.has(group_id)) problems.group_id = NO_GROUP
   return problems
 }
 
-const NO_GROUP = 'must be the identifier of an existing group, or 0.'
+const NO_GROUP = noSuch('group', { orNone: true })
 
 /** The same for an edit. */
 export async function problemsOfEdit(
@@ -293,7 +294,7 @@ export async function problemsOfEdit(
 }
 
 async function problemOfGroup(db: Db, { group_id: id }: { readonly group_id?: number }): Promise<Problems> {
-  if (!id || (await groups.exists(db, id))) return {}
+  if (!id || (await groups.isThere(db, id))) return {}
   return { group_id: NO_GROUP }
 }
 
@@ -327,14 +328,9 @@ export function needsMore({ user, effective, group }: Extras): boolean {
   return Boolean(user || effective || group)
 }
 
-/** @param args what was sent, which alone can refer to what was removed a moment ago: the account is locked */
-const refuseConflict =
-  ({ rate_type, group_id }: Pick<EditArguments, 'rate_type' | 'group_id'>) =>
-  (cause: unknown): never => {
-    if (cause instanceof UniqueViolation) throw new Failure('already_affiliate')
-    if (!(cause instanceof ReferenceViolation)) throw cause
-    throw invalidArguments({
-      ...(rate_type && { rate_type: 'must be a configured rate type.' }),
-      ...(group_id && { group_id: NO_GROUP }),
-    })
-  }
+/** Only the rate type can refer to what was removed a moment ago: account and group are locked. */
+function refuseConflict(cause: unknown): never {
+  if (cause instanceof UniqueViolation) throw new Failure('already_affiliate')
+  if (!(cause instanceof ReferenceViolation)) throw cause
+  throw invalidArguments({ rate_type: 'must be a configured rate type.' })
+}

@@ -142,28 +142,6 @@ export async function termsOf(db: Db, id: number): Promise<Terms | undefined> {
   return (await terms(db, { id }))[0]
 }
 
-const thereToEarn = prepared((tx: Db, { id }: { id: number }) =>
-  tx.selectFrom('affiliates').select('id').where('id', '=', id).forKeyShare(),
-)
-
-/** Whether the affiliate exists. In a transaction, it cannot be deleted until the end; its figures may change. */
-export async function isThere(db: Db, id: number): Promise<boolean> {
-  return (await thereToEarn(db, { id })).length > 0
-}
-
-/** The identifiers among `ids` that exist, with the same guarantee. */
-export async function thereAmong(tx: Tx, ids: readonly number[]): Promise<Set<number>> {
-  if (ids.length === 0) return new Set()
-  const rows = await tx
-    .selectFrom('affiliates')
-    .select('id')
-    .where('id', 'in', ids)
-    .orderBy('id')
-    .forKeyShare()
-    .execute()
-  return new Set(rows.map(({ id }) => id))
-}
-
 /** The accounts among `userIds` that are affiliates. */
 export async function accountsAmong(db: Db, userIds: readonly number[]): Promise<Set<number>> {
   if (userIds.length === 0) return new Set()

@@ -703,10 +703,10 @@ describeService('commission rules', service => {
     const nobody = await service().post('/rules/preview', { ...sale, ...unknown })
     assertFailure(nobody, 400, 'rest_invalid_param')
     assert.deepEqual(nobody.body.data.params, {
-      affiliate_id: 'must be an identifier that exists among the affiliates.',
-      group_id: 'must be an identifier that exists among the groups.',
-      rule_id: 'must be an identifier that exists among the rules.',
-      'rule[affiliate_id]': 'must be an identifier that exists among the affiliates.',
+      affiliate_id: 'must be the identifier of an existing affiliate, or 0.',
+      group_id: 'must be the identifier of an existing group, or 0.',
+      rule_id: 'must be the identifier of an existing rule.',
+      'rule[affiliate_id]': 'must be the identifier of an existing affiliate, or 0.',
     })
     const wrong = await service().post('/rules/preview', {
       ...sale,

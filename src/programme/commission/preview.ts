@@ -8,7 +8,7 @@ import { choice, identifier, line, moment, money } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now, parseMoment } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
-import { problemsOfReferences } from '../../records/store.ts'
+import { noSuch, problemsOfReferences } from '../../records/store.ts'
 import { calculationOf } from './calculation.ts'
 import type { LineField, SaleField, TierField } from './conditions.ts'
 import { isEnded, judge } from './engine.ts'
@@ -162,9 +162,9 @@ export async function problemsOfPreview(
   const isUnknown = id !== undefined && !(await store.rules.exists(db, id))
   return {
     // They are called as those of a rule.
-    ...(await problemsOfReferences(db, rule, args)),
-    ...(isUnknown && { rule_id: 'must be an identifier that exists among the rules.' }),
-    ...withinRule(await problemsOfReferences(db, rule, unsaved)),
+    ...(await problemsOfReferences(db, database.schema, rule, args)),
+    ...(isUnknown && { rule_id: noSuch('rule') }),
+    ...withinRule(await problemsOfReferences(db, database.schema, rule, unsaved)),
     ...problemsIn(args, await settings.current()),
   }
 }

@@ -11,6 +11,7 @@ import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import { problemsOfReferences } from '../../records/store.ts'
 import { markRules } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
+import type { Schema } from '../../storage/table.ts'
 import { settleDrafts } from '../referrals/drafts.ts'
 import { type RuleRow, rule } from './rule.ts'
 import * as store from './store.ts'
@@ -21,7 +22,7 @@ type EditArguments = Static<typeof rule.edit>
 /** @throws Failure invalid_argument */
 async function create(context: RequestContext, args: CreateArguments): Promise<RuleRow> {
   return change(context, async (tx, settings) => {
-    refuseInvalid(await problemsOf(tx, settings, args))
+    refuseInvalid(await problemsOf(tx, context.database.schema, settings, args))
     const id = await context.database.engine.reserveIdentity(tx, 'rules')
     const origin = { time: now(), actor: context.actor.userId }
     const row = await store.rules.insert(tx, {
@@ -45,7 +46,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<RuleR
   if (unchanged) return unchanged
   return change(context, async (tx, settings) => {
     const before = await holdCurrent(tx, id)
-    refuseInvalid(await problemsOf(tx, settings, sent, before))
+    refuseInvalid(await problemsOf(tx, context.database.schema, settings, sent, before))
     const changes = rule.keep(sent, settings)
     if (isAlready(before, changes)) return before
     const { id: _id, ...kept } = before
@@ -76,7 +77,8 @@ async function unchangedBy(
   return write(context, async tx => {
     const before = await store.rules.hold(tx, id)
     if (before?.status !== 'current') return undefined
-    const isAllowed = Object.keys(await problemsOf(tx, settings, sent, before)).length === 0
+    const isAllowed =
+      Object.keys(await problemsOf(tx, context.database.schema, settings, sent, before)).length === 0
     return isAllowed && isAlready(before, rule.keep(sent, settings)) ? before : undefined
   })
 }
@@ -100,7 +102,7 @@ async function problems(
   { rule_id: id, ...args }: Partial<EditArguments>,
 ): Promise<Problems> {
   const before = id === undefined ? undefined : await store.rules.find(database.reader, id)
-  return problemsOf(database.reader, await settings.current(), args, before)
+  return problemsOf(database.reader, database.schema, await settings.current(), args, before)
 }
 
 export const rules = { ...readingOf(rule, store.rules), create, edit, remove, problems }
@@ -138,6 +140,7 @@ async function holdCurrent(tx: WriteTx, id: number): Promise<RuleRow> {
 /** @param before the version being edited */
 async function problemsOf(
   db: Db,
+  schema: Schema,
   settings: Settings,
   args: Partial<CreateArguments>,
   before?: Pick<RuleRow, 'affiliate_id' | 'group_id' | 'valid_from' | 'valid_until'>,
@@ -153,7 +156,7 @@ async function problemsOf(
   const isNever = valid_from !== null && valid_until !== null && valid_from > valid_until
   return {
     ...rule.problems(args, settings),
-    ...(await problemsOfReferences(db, rule, args, before)),
+    ...(await problemsOfReferences(db, schema, rule, args, before)),
     ...(isOfBoth && { group_id: 'must be 0 where affiliate_id is not: a rule is for one or the other.' }),
     ...(isNever && { until: 'must not be before from.' }),
   }

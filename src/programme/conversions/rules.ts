@@ -7,6 +7,7 @@ import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { readingOf } from '../../records/rules.ts'
+import { noSuch } from '../../records/store.ts'
 import { attribute, type Candidate, candidatesOf } from './attribution.ts'
 import {
   attributionsIn,
@@ -216,7 +217,7 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
 /** @throws Failure invalid_argument if the affiliate cannot be credited */
 function refuseClaim({ reason }: Candidate): void {
   if (reason === 'unknown_affiliate') {
-    refuseInvalid({ affiliate_id: 'must be the identifier of an existing affiliate.' })
+    refuseInvalid({ affiliate_id: noSuch('affiliate') })
   }
   if (reason === 'inactive') refuseInvalid({ affiliate_id: 'must be of an affiliate who is active.' })
   if (reason === 'self_referral') refuseInvalid({ affiliate_id: 'must not be of the customer.' })

@@ -9,12 +9,12 @@ import { foldCase } from '../../base/text.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
-import { personOf } from '../../records/store.ts'
+import { noSuch, personOf } from '../../records/store.ts'
 import type { Tx } from '../../storage/database.ts'
 import { refuseLostKeys, rotateSecretKey, type Sealed } from '../../storage/resealing.ts'
 import { givenUp, seal, unseal } from '../../storage/secret-keys.ts'
 import type { Affiliate } from '../affiliates/affiliate.ts'
-import { affiliates, isThere } from '../affiliates/store.ts'
+import { affiliates } from '../affiliates/store.ts'
 import { wasPaid } from '../payouts/store.ts'
 import { isFormula } from '../runs/formats/format.ts'
 import { formatOf } from '../runs/formats/formats.ts'
@@ -106,11 +106,11 @@ export async function remove(context: RequestContext, id: number): Promise<Payme
 /** Validation beyond the schemas. */
 export async function problems({ database }: Context, args: Partial<CreateArguments>): Promise<Problems> {
   const { affiliate_id: id } = args
-  const isUnknown = id !== undefined && !(await isThere(database.reader, id))
+  const isUnknown = id !== undefined && !(await affiliates.isThere(database.reader, id))
   return { ...(isUnknown && noAffiliate), ...problemsOf(args) }
 }
 
-const noAffiliate: Problems = { affiliate_id: 'must be the identifier of an existing affiliate.' }
+const noAffiliate: Problems = { affiliate_id: noSuch('affiliate') }
 
 const problemsOf = ({ method, ...args }: Partial<CreateArguments>): Problems =>
   method ? { ...problemOfHolder(method, args), ...problemsOfMethod[method](args) } : {}

@@ -14,7 +14,7 @@ import { existing, isAlready, narrowed, readingOf } from '../../records/rules.ts
 import type { Db, Tx } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
 import { aboutWhom } from '../affiliates/account.ts'
-import { isThere, thereAmong } from '../affiliates/store.ts'
+import { affiliates } from '../affiliates/store.ts'
 import type { Reason } from '../ledger/because.ts'
 import { owedTo } from '../ledger/rules.ts'
 import { followPayout } from '../runs/returning.ts'
@@ -112,7 +112,7 @@ async function refusedAmong(
   argsOfAll: readonly CreateArguments[],
 ): Promise<[CreateArguments, Failure][]> {
   const affiliateIds = distinct(argsOfAll.map(({ affiliate_id }) => affiliate_id))
-  const payable = await thereAmong(tx, affiliateIds)
+  const payable = await affiliates.thereAmong(tx, affiliateIds)
   for (const id of affiliateIds) if (!payable.has(id) && (await owedTo(tx, id)) > 0n) payable.add(id)
   return refusalsOf(argsOfAll, args => {
     const isUnknown = !payable.has(args.affiliate_id)
@@ -305,7 +305,8 @@ async function missingIn(
   before?: PayoutRow,
 ): Promise<Problems> {
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
-  const isUnknown = isOther && !(await isThere(db, affiliate_id)) && (await owedTo(db, affiliate_id)) <= 0n
+  const isUnknown =
+    isOther && !(await affiliates.isThere(db, affiliate_id)) && (await owedTo(db, affiliate_id)) <= 0n
   return {
     ...(isUnknown && NOBODY),
   }

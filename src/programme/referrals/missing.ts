@@ -1,7 +1,8 @@
 /** References of a referral's arguments that do not exist. */
 import type { Problems } from '../../base/errors.ts'
+import { noSuch } from '../../records/store.ts'
 import type { Db } from '../../storage/database.ts'
-import { isThere } from '../affiliates/store.ts'
+import { affiliates } from '../affiliates/store.ts'
 import { customers } from '../customers/store.ts'
 import { owedTo } from '../ledger/rules.ts'
 import { visits } from '../visits/store.ts'
@@ -18,12 +19,12 @@ export async function missingIn(db: Db, args: Partial<CreateArguments>, before?:
   const { affiliate_id, type = before?.type ?? 'sale' } = args
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
   const [isKnown, links] = await Promise.all([
-    !isOther || isThere(db, affiliate_id),
+    !isOther || affiliates.isThere(db, affiliate_id),
     problemsOfLinks(db, args, before),
   ])
   const isUnknown = isOther && !isKnown && !(await canWriteOff(db, affiliate_id, type))
   return {
-    ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
+    ...(isUnknown && { affiliate_id: noSuch('affiliate') }),
     ...links,
   }
 }
@@ -53,8 +54,7 @@ async function problemsOfLinks(
   const problems = await Promise.all(
     changedNames.map(async name => {
       const [isThere, target] = targets[name]
-      const problem = `must be the identifier of a ${target} that exists, or 0.`
-      return (await isThere(db, args[name]!)) ? {} : { [name]: problem }
+      return (await isThere(db, args[name]!)) ? {} : { [name]: noSuch(target, { orNone: true }) }
     }),
   )
   // That of a referral of a conversion cannot change at all.

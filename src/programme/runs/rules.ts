@@ -7,8 +7,10 @@ import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
+import { noSuch } from '../../records/store.ts'
 import { DatabaseUnavailable, type Tx } from '../../storage/database.ts'
 import { affiliates } from '../affiliates/store.ts'
+import { groups } from '../groups/store.ts'
 import { beginApproval, refusalOf, reserveSome, takeBackSome, verify } from './approving.ts'
 import { beginCancelling, releaseSome } from './cancelling.ts'
 import { conflict } from './conflict.ts'
@@ -48,12 +50,12 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
   const run = await write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const { group_id: group = 0 } = sent
-    const isUnknown = group !== 0 && !(await store.groupExists(tx, group))
+    const isUnknown = group !== 0 && !(await groups.isThere(tx, group))
     const terms = { method: 'csv', note: '', ...sent } as const
     refuseInvalid({
       ...problemOfNote(terms),
       ...payoutRun.problems(sent, settings),
-      ...(isUnknown && { group_id: 'must be the identifier of an existing group, or 0.' }),
+      ...(isUnknown && { group_id: noSuch('group', { orNone: true }) }),
       ...(await problemOfStrangers(tx, { exclude })),
     })
     refuseUnpayable(terms, settings)

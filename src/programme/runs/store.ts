@@ -21,11 +21,6 @@ export async function findWhole(db: Db, id: number): Promise<Run | undefined> {
   return (await wholeRun(db, { id }))[0]
 }
 
-export async function groupExists(db: Db, id: number): Promise<boolean> {
-  const row = await db.selectFrom('groups').select('id').where('id', '=', id).executeTakeFirst()
-  return row !== undefined
-}
-
 interface Candidates {
   readonly after: number
   readonly limit: number

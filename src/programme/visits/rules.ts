@@ -10,8 +10,9 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, isAlready, readingOf } from '../../records/rules.ts'
+import { noSuch } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
-import { addToCounters, isThere } from '../affiliates/store.ts'
+import { addToCounters, affiliates } from '../affiliates/store.ts'
 import { addVisits } from '../links/store.ts'
 import { addToDays } from './days.ts'
 import * as store from './store.ts'
@@ -108,9 +109,9 @@ async function problemsOf(
 ): Promise<Problems> {
   const { affiliate_id } = args
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
-  const isUnknown = isOther && !(await isThere(db, affiliate_id))
+  const isUnknown = isOther && !(await affiliates.isThere(db, affiliate_id))
   return {
-    ...(isUnknown && { affiliate_id: 'must be the identifier of an existing affiliate.' }),
+    ...(isUnknown && { affiliate_id: noSuch('affiliate') }),
     ...visit.problems(args, settings),
   }
 }
