@@ -176,7 +176,10 @@ describeService(
           const order = orders[name]
           if (order) {
             const query = sql`SELECT * FROM ${table} ORDER BY ${order.expression}, id LIMIT 21`
-            assert.deepEqual(await detours(query), [], `${name}: order`)
+            const hint = field.nullable
+              ? ', of coalesce: leave it out of `indexed`, and index those that are set'
+              : ''
+            assert.deepEqual(await detours(query), [], `${name}: order${hint}`)
           }
           if (field.filter === undefined || field.money) continue
           const [condition] = field.filter.where(sql.ref(`${kind.table.name}.${column}`), [1])
