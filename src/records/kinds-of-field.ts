@@ -135,6 +135,19 @@ export const words = (schema: TString, description: string, facts: Facts) =>
     sample: () => '',
   }) as const
 
+const MAX_URL = 2048
+
+/** The address of a page or a file; '' if omitted. Others turn it into a link, so it is one of the web. */
+export const webAddress = (description: string) =>
+  ({
+    ...words(line(MAX_URL, description), description, neither),
+    order: false,
+    problem: (value: string) =>
+      value === '' || /^https?:\/\//i.test(value)
+        ? undefined
+        : 'must begin with https:// or http://, or be empty.',
+  }) as const
+
 /** The record's name on another site, as `site:id`. */
 export const elsewhere = words(
   elsewhereSchema(100, 'Where it is known on another site, as site:id.'),

@@ -14,6 +14,7 @@ import {
   derivedAmount,
   inAnyCase,
   oneOf,
+  optionalReference,
   paragraphs,
   reference,
   status,
@@ -45,16 +46,20 @@ const { wire: _wire, ...notes } = paragraphs(
   personal,
 )
 
-/** An identifier, or 0 for none. */
-const optionalId = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+const { wire: __wire, ...group } = optionalReference('groups', 'The group that the affiliate belongs to')
 
 const fields = {
   user_id: {
     ...account,
     orders: byAccountName,
     // Client programs send 0 with create_user.
-    create: Type.Optional(optionalId('The account to link. Used when create_user is not true.')),
+    create: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'The account to link. Used when create_user is not true.',
+      }),
+    ),
   },
   rate: {
     type: 'integer',
@@ -121,17 +126,8 @@ const fields = {
   notes,
   /** Not part of the record, whose fields client programs know; `group=1` adds it. */
   group_id: {
-    type: 'integer',
-    nullable: true,
-    ...neither,
-    references: { table: 'groups' },
-    create: Type.Optional(optionalId('The group that the affiliate belongs to; 0: to none.')),
-    edit: Type.Optional(optionalId('New group; 0: none.')),
+    ...group,
     filter: anyOf(identifiers('Only those who belong to one of these groups.')),
-    initial: null,
-    show: (stored: number | null) => stored ?? 0,
-    keep: (value: number) => value || null,
-    sample: () => null,
   },
 } as const
 

@@ -2,21 +2,8 @@
 import { Type } from 'typebox'
 import { line } from '../../base/schemas.ts'
 import { kind, type TableOf } from '../../records/kind.ts'
-import { dated, paragraphs, status, text, words } from '../../records/kinds-of-field.ts'
+import { dated, paragraphs, status, text, webAddress } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
-
-const MAX_URL = 2048
-
-/** Pages turn them into links, so only web addresses are allowed. */
-const address = (description: string) =>
-  ({
-    ...words(line(MAX_URL, description), description, neither),
-    order: false,
-    problem: (value: string) =>
-      value === '' || /^https?:\/\//i.test(value)
-        ? undefined
-        : 'must begin with https:// or http://, or be empty.',
-  }) as const
 
 const fields = {
   name: {
@@ -25,9 +12,9 @@ const fields = {
     initial: 'Creative',
   },
   description: paragraphs(65_535, 'What it is for.', neither),
-  url: address('The page that it leads to.'),
+  url: webAddress('The page that it leads to.'),
   text: paragraphs(65_535, 'The text of the link.', neither),
-  image: address('Where its image is.'),
+  image: webAddress('Where its image is.'),
   status: status(['active', 'inactive'], 'active'),
   date: dated('created_at', 'When it was made'),
 } as const
