@@ -1,5 +1,7 @@
 /** A real browser before the real process, both started once for all scenarios. */
 import assert from 'node:assert/strict'
+import { readdirSync, statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import sparticuz from '@sparticuz/chromium'
 import { type Browser, chromium, type Locator, type Page, type Request } from 'playwright-core'
@@ -17,6 +19,8 @@ const FLAGS = [
   // as a page of a scenario costs more than it saves.
   '--js-flags=--min-semi-space-size=64,--no-opt',
 ]
+refuseOldPages()
+
 /** Long, because a busy machine is far more common than a page that never appears. */
 export const WAIT_MS = 60_000
 
@@ -241,6 +245,16 @@ export async function eventually(holds: () => Promise<void>): Promise<void> {
       await new Promise(resolve => setTimeout(resolve, 50))
     }
   }
+}
+
+/** Pages that are not built yet would only be missed, one after the other, each for a minute. */
+function refuseOldPages(): void {
+  const web = fileURLToPath(new URL('../../web/', import.meta.url))
+  const built = statSync(`${web}dist/index.html`, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const changed = readdirSync(web, { recursive: true, encoding: 'utf8' }).find(
+    path => /^(src|script)\b/.test(path) && statSync(web + path).mtimeMs > built,
+  )
+  assert.equal(changed, undefined, `web/${changed} is newer than the pages: npm run build`)
 }
 
 /** The browser that comes with the packages on Linux, else one that is installed. */
