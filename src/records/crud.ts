@@ -12,7 +12,14 @@ import {
   type Lines,
   type Resource,
 } from '../http/endpoint.ts'
-import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../http/list.ts'
+import {
+  answerList,
+  type ListArguments,
+  type Listing,
+  listAnswer,
+  listArguments,
+  narrowing,
+} from '../http/list.ts'
 import type { Fields } from './field.ts'
 import { type Kind, pathOf, type ReadRowOf, type RowOf } from './kind.ts'
 import type { Reading, Writing } from './rules.ts'
@@ -117,6 +124,28 @@ export function readOnly<N extends string, T extends string, F extends Fields>(
   rules: Reading<ReadRowOf<F>>,
 ): Resource {
   return resourceOf(kind, rules, [list, get])
+}
+
+/**
+ * Counts or sums of a list, for the administration area.
+ * @param total answers what `schema` describes, of the records that the list's filters leave
+ */
+export function totalsOf(
+  { table, filters, filterProblems }: Pick<Any, 'table' | 'filters' | 'filterProblems'>,
+  summary: string,
+  schema: TObject,
+  total: (call: Call, args: object) => Promise<object>,
+): Endpoint {
+  return endpoint({
+    methods: ['GET'],
+    path: `${pathOf(table)}/totals`,
+    permission: `${table.name}.read`,
+    summary,
+    arguments: Type.Object(narrowing(filters)),
+    answer: { status: 200, schema },
+    check: async (call, args) => filterProblems(args, await call.settings.current()),
+    handle: async (call, args) => ({ status: 200, body: JSON.stringify(await total(call, args)) }),
+  })
 }
 
 function resourceOf<N extends string, T extends string, F extends Fields>(

@@ -1,16 +1,9 @@
 import { Type } from 'typebox'
 import type { Context, RequestContext } from '../../events/write.ts'
 import { type Call, CREATE, EDIT, endpoint, type Resource } from '../../http/endpoint.ts'
-import {
-  answerList,
-  type ListArguments,
-  type Listing,
-  listAnswer,
-  listArguments,
-  narrowing,
-} from '../../http/list.ts'
+import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../../http/list.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
-import { answerCreated, body, deletionOf, linesOfKind } from '../../records/crud.ts'
+import { answerCreated, body, deletionOf, linesOfKind, totalsOf } from '../../records/crud.ts'
 import { deletedButOwed, ledgerEndpoints, statement } from '../ledger/routes.ts'
 import { affiliate } from './affiliate.ts'
 import * as rules from './rules.ts'
@@ -165,17 +158,6 @@ export const affiliatesInArea: Resource = {
     }),
     deletedButOwed,
     statement,
-    endpoint({
-      methods: ['GET'],
-      path: '/affiliates/totals',
-      permission: 'affiliates.read',
-      summary: 'Count affiliates by status',
-      arguments: Type.Object(narrowing(affiliate.filters)),
-      answer: { status: 200, schema: affiliateTotals },
-      handle: async (call, args) => ({
-        status: 200,
-        body: JSON.stringify(await rules.totalAffiliates(call, args)),
-      }),
-    }),
+    totalsOf(affiliate, 'Count affiliates by status', affiliateTotals, rules.totalAffiliates),
   ],
 }

@@ -1,9 +1,7 @@
-import { Type } from 'typebox'
 import type { RequestContext } from '../../events/write.ts'
 import { endpoint, type Resource } from '../../http/endpoint.ts'
-import { narrowing } from '../../http/list.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
-import { crud, listingOf } from '../../records/crud.ts'
+import { crud, listingOf, totalsOf } from '../../records/crud.ts'
 import { type Payout, payout } from './payout.ts'
 import { getNotes, many, rules, totalPayouts } from './rules.ts'
 import { payoutNotes, payoutTotals } from './totals.ts'
@@ -45,19 +43,5 @@ export const listing = listingOf(payout, rules)
 /** What only the administration area shows of payouts. */
 export const payoutsInArea: Resource = {
   ...payouts,
-  endpoints: [
-    endpoint({
-      methods: ['GET'],
-      path: '/payouts/totals',
-      permission: 'payouts.read',
-      summary: 'Count and sum up payouts',
-      arguments: Type.Object(narrowing(payout.filters)),
-      answer: { status: 200, schema: payoutTotals },
-      check: async (call, args) => payout.filterProblems(args, await call.settings.current()),
-      handle: async (call, args) => ({
-        status: 200,
-        body: JSON.stringify(await totalPayouts(call, args)),
-      }),
-    }),
-  ],
+  endpoints: [totalsOf(payout, 'Count and sum up payouts', payoutTotals, totalPayouts)],
 }

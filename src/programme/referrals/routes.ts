@@ -1,11 +1,9 @@
-import { Type } from 'typebox'
 import { Failure } from '../../base/errors.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { linesOf } from '../../http/create-lines.ts'
 import { CREATE, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
-import { narrowing } from '../../http/list.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
-import { answerCreated, body, crud, listingOf } from '../../records/crud.ts'
+import { answerCreated, body, crud, listingOf, totalsOf } from '../../records/crud.ts'
 import { explain, explanationSchema } from './explanation.ts'
 import { referral } from './referral.ts'
 import { type Created, many, rules } from './rules.ts'
@@ -106,21 +104,7 @@ export const referrals: Resource = {
 /** What only the administration area shows of referrals. */
 export const referralsInArea: Resource = {
   ...referrals,
-  endpoints: [
-    endpoint({
-      methods: ['GET'],
-      path: '/referrals/totals',
-      permission: 'referrals.read',
-      summary: 'Count and sum up referrals by status',
-      arguments: Type.Object(narrowing(referral.filters)),
-      answer: { status: 200, schema: referralTotals },
-      check: async (call, args) => referral.filterProblems(args, await call.settings.current()),
-      handle: async (call, args) => ({
-        status: 200,
-        body: JSON.stringify(await totalReferrals(call, args)),
-      }),
-    }),
-  ],
+  endpoints: [totalsOf(referral, 'Count and sum up referrals by status', referralTotals, totalReferrals)],
 }
 
 export const listing = listingOf(referral, rules)

@@ -3,7 +3,7 @@ import { CSV_TYPE } from '../../base/csv.ts'
 import { type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { fileAnswer, fileOf } from '../../http/files.ts'
 import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../../http/list.ts'
-import { answerCreated, body, listingOf } from '../../records/crud.ts'
+import { answerCreated, body, listingOf, readOnly } from '../../records/crud.ts'
 import { formats } from './formats/formats.ts'
 import { type ItemRow, runItem } from './item.ts'
 import * as rules from './rules.ts'
@@ -45,11 +45,6 @@ const narrowedTo = <A extends { payout_run_id: number }>(args: A) => ({
 async function answerRun(call: Call, run: Run) {
   return { status: 200, body: await body(call, payoutRun, run) } as const
 }
-
-const listed = (
-  kind: { filters: TObject['properties'] },
-  { fields, orders }: { fields: readonly string[]; orders: object },
-) => listArguments(fields, Object.keys(orders), kind.filters)
 
 /** An endpoint that takes a step of a run, and answers the run after it. */
 const step = <P extends TProperties>(
@@ -104,16 +99,7 @@ export const payoutRunResource: Resource = {
   missing: 'no_payout_run',
   replayed: true,
   endpoints: [
-    endpoint({
-      methods: ['GET'],
-      path,
-      permission: reads,
-      summary: 'List payout runs',
-      arguments: listed(payoutRun, runListing),
-      answer: listAnswer(payoutRun.record),
-      check: async (call, args) => payoutRun.filterProblems(args, await call.settings.current()),
-      handle: (call, args) => answerList(call, args, runListing),
-    }),
+    ...readOnly(payoutRun, rules.reading).endpoints,
     endpoint({
       methods: ['POST'],
       path,
@@ -124,26 +110,16 @@ export const payoutRunResource: Resource = {
       check: async (call, args) => payoutRun.problems(args, await call.settings.current()),
       handle: async (call, args) => answerCreated(call, payoutRun, await rules.prepare(call, args)),
     }),
-    endpoint({
-      methods: ['GET'],
-      path: item,
-      permission: reads,
-      summary: 'Get a payout run',
-      arguments: payoutRun.item,
-      answer: { status: 200, schema: payoutRun.record },
-      failures: ['no_payout_run'],
-      handle: async (call, { payout_run_id }) => ({
-        status: 200,
-        body: await body(call, payoutRun, await rules.reading.get(call, payout_run_id)),
-      }),
-    }),
     ...steps,
     endpoint({
       methods: ['GET'],
       path: `${item}/items`,
       permission: reads,
       summary: 'List whom a payout run pays, and whom it does not and why',
-      arguments: Type.Object({ ...listed(runItem, itemListing).properties, ...payoutRun.item.properties }),
+      arguments: Type.Object({
+        ...listArguments(itemListing.fields, Object.keys(itemListing.orders), runItem.filters).properties,
+        ...payoutRun.item.properties,
+      }),
       answer: listAnswer(runItem.record),
       failures: ['no_payout_run'],
       check: async (call, { payout_run_id: _id, ...args }) =>
@@ -221,29 +197,7 @@ export const runItemResource: Resource = {
   missing: 'no_run_item',
   replayed: true,
   endpoints: [
-    endpoint({
-      methods: ['GET'],
-      path: '/run-items',
-      permission: 'run_items.read',
-      summary: 'List items of payout runs',
-      arguments: listed(runItem, itemListing),
-      answer: listAnswer(runItem.record),
-      check: async (call, args) => runItem.filterProblems(args, await call.settings.current()),
-      handle: (call, args) => answerList(call, args, itemListing),
-    }),
-    endpoint({
-      methods: ['GET'],
-      path: '/run-items/{run_item_id}',
-      permission: 'run_items.read',
-      summary: 'Get an item of a payout run',
-      arguments: runItem.item,
-      answer: { status: 200, schema: runItem.record },
-      failures: ['no_run_item'],
-      handle: async (call, { run_item_id }) => ({
-        status: 200,
-        body: await body(call, runItem, await rules.itemReading.get(call, run_item_id)),
-      }),
-    }),
+    ...readOnly(runItem, rules.itemReading).endpoints,
     endpoint({
       methods: ['POST'],
       path: '/run-items/{run_item_id}',
