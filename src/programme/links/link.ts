@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { code, line, listOf } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
-import { type CrudAction, kind, type TableOf } from '../../records/kind.ts'
+import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   anyOf,
   count,
@@ -66,6 +66,8 @@ export const link = kind({
   indexed: ['affiliate_id'],
   unlogged: ['visits'],
 })
+
+export type Link = RowOf<typeof fields>
 
 interface LinksTable extends TableOf<typeof fields> {}
 

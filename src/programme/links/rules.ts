@@ -2,9 +2,9 @@
 import { randomInt } from 'node:crypto'
 import type { Static } from 'typebox'
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
-import type { Context, RequestContext } from '../../events/write.ts'
+import { type Context, inTransaction, type RequestContext, write } from '../../events/write.ts'
 import { plainRules, refusingTwo } from '../../records/rules.ts'
-import { isDefault, link } from './link.ts'
+import { isDefault, type Link, link } from './link.ts'
 import { links } from './store.ts'
 
 type CreateArguments = Static<typeof link.create>
@@ -21,32 +21,37 @@ const plain = plainRules(link, links)
 export const rules = {
   ...plain,
   problems: async (context: Context, sent: EditArguments) => {
-    const { args, problems } = await judged(context, sent)
+    const { link_id: id } = sent
+    const before = id === undefined ? undefined : await links.find(context.database.reader, id)
+    const { args, problems } = judged(sent, before)
     return { ...(await plain.problems(context, args)), ...problems }
   },
   ...refusingTwo(
     {
       create: async (context: RequestContext, args: CreateArguments) => {
-        refuseInvalid({ ...problemOfCode(args), ...(await plain.problems(context, args)) })
+        const problems = problemOfCode(args)
+        const isWrong = Object.keys(problems).length > 0
+        // With all others, which the creation finds as well.
+        if (isWrong) refuseInvalid({ ...problems, ...(await plain.problems(context, args)) })
         return plain.create(context, { ...args, code: args.code ?? randomCode() })
       },
-      edit: async (context: RequestContext, sent: EditArguments) => {
-        const { args, problems } = await judged(context, sent)
-        refuseInvalid(problems)
-        return plain.edit(context, args)
-      },
+      edit: (context: RequestContext, sent: EditArguments & { readonly link_id: number }) =>
+        write(context, async tx => {
+          const { args, problems } = judged(sent, await links.hold(tx, sent.link_id))
+          refuseInvalid(problems)
+          return plain.edit(inTransaction(context, tx), args)
+        }),
     },
     'code_taken',
   ),
 }
 
 /** The default link of an affiliate keeps its code and its affiliate: both can be sent as they are. */
-async function judged(
-  { database }: Context,
+function judged(
   args: EditArguments,
-): Promise<{ args: EditArguments; problems: Problems }> {
+  before: Pick<Link, 'code' | 'affiliate_id'> | undefined,
+): { args: EditArguments; problems: Problems } {
   const { code, affiliate_id, ...others } = args
-  const before = args.link_id === undefined ? undefined : await links.find(database.reader, args.link_id)
   if (!before) return { args, problems: problemOfCode(args) }
   if (!isDefault(before.code)) return { args, problems: problemOfCode(code === undefined ? {} : { code }) }
   const wrong = (what: string) =>
