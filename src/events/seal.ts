@@ -94,6 +94,12 @@ async function sealSome(database: Database, waits: boolean): Promise<'done' | 'm
   return candidates.length === ENTRIES_PER_SEAL ? 'more' : 'done'
 }
 
+/**
+ * The next link of the chain.
+ * @param sealedAt in milliseconds
+ * @param ranges the identifiers of the entries
+ * @param first_position place of the first entry in the order in which programs read events
+ */
 export function sealOf(
   previous: { number: number; hash: string },
   sealedAt: number,

@@ -47,6 +47,7 @@ interface ReadLine {
   readonly ignored: readonly string[]
 }
 
+/** Takes a record by each line of a body of NDJSON, and answers each by a line of its own. */
 export function linesOf<R>(creating: Creating<R>): Lines {
   const reader = new ArgumentReader(creating.arguments)
   return {

@@ -144,6 +144,7 @@ interface Declaration<P extends TProperties, T>
   readonly check?: (call: Call, args: Partial<Static<TObject<P>>>) => Promise<Problems>
 }
 
+/** Declares an endpoint: its functions get arguments of the type that its schema describes, and `check` those that passed it. */
 export function endpoint<P extends TProperties, T>(declaration: Declaration<P, T>): Endpoint {
   return { failures: [], ...declaration }
 }

@@ -110,6 +110,11 @@ interface Parts {
   idOf(args: object): number
 }
 
+/**
+ * List, create, get, edit and delete, in this order.
+ * @param rules `plainRules` of the kind, or what it has in their place
+ * @param failures of each endpoint beyond those of every kind, for the description of the API
+ */
 export function crud<N extends string, T extends string, F extends Fields>(
   kind: Kind<N, T, F>,
   rules: Reading<ReadRowOf<F>> & Writing<never, never, RowOf<F>>,

@@ -78,6 +78,10 @@ export function feature<N extends string, T extends string, F extends Fields>(
   }
 }
 
+/**
+ * What the registry gets of a kind whose definition says everything about it.
+ * @param declared checks of its rows beyond those of every table
+ */
 export function plain<N extends string, T extends keyof Tables & string, F extends Fields>(
   kind: Kind<N, T, F>,
   declared: Pick<Partial<Feature>, 'checks'> = {},

@@ -65,6 +65,7 @@ function refuseTaken(argument: string, field: string, other: string | undefined)
   )
 }
 
+/** What is wrong with the filters that were sent, beyond their schemas. */
 export function filterProblems(filters: Filters, args: Arguments, settings: Settings): Problems {
   const problems: Problems = {}
   for (const [name, { filter }] of filters) {
@@ -77,6 +78,11 @@ export function filterProblems(filters: Filters, args: Arguments, settings: Sett
 /** An empty list of values is not a filter. */
 const isGiven = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0)
 
+/**
+ * The arguments that narrow a list in stored form: amounts in units, times in seconds, and so on.
+ * @param idName the argument that holds identifiers, such as `payout_id`
+ * @param args which passed their schemas and `filterProblems`
+ */
 export function criteriaOf(idName: string, filters: Filters, args: Arguments, settings: Settings): Criteria {
   const criteria: Record<string, unknown> = {}
   if (isGiven(args[idName])) criteria.ids = args[idName]

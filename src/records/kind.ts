@@ -172,6 +172,10 @@ interface Definition<N, T, F> {
 
 type Row = Readonly<Record<string, unknown>>
 
+/**
+ * Derives what follows from a definition: the table, schemas of record and arguments, filters, and how rows are read and written.
+ * @throws Error where two filters of its lists would have the same name, or `counted` names no field that allows it
+ */
 export function kind<const N extends string, const T extends string, const F extends Fields>(
   definition: Definition<N, T, F> & { readonly fields: Checked<F> },
 ): Kind<N, T, F> {

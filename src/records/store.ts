@@ -83,6 +83,7 @@ export interface StoreOptions {
   readonly searched?: Table
 }
 
+/** The queries that every kind has. Each is built at its first use, so a kind has one store, made when its file is loaded. */
 export function storeOf<N extends string, T extends keyof Tables & string, F extends Fields>(
   { name, table: definition, fields, hasDayIndex }: Kind<N, T, F>,
   options: StoreOptions = {},
