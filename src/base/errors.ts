@@ -270,11 +270,6 @@ export const catalogue = {
     code: 'rest_bad_request',
     message: 'This is not an HTTP/1.1 request that the service can read.',
   },
-  unreadable_url: {
-    status: 400,
-    code: 'rest_bad_request',
-    message: 'The URL has characters that a URL cannot have: percent-encode them, such as é as %C3%A9.',
-  },
   internal: {
     status: 500,
     code: 'rest_internal_error',

@@ -35,7 +35,6 @@ const refusedByFastify: Record<string, FailureName> = {
 /** Requests that Node's HTTP parser refuses. */
 const refusedByNode: Record<string, FailureName> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
-  HPE_INVALID_URL: 'unreadable_url',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
@@ -58,9 +57,13 @@ export function problemOf(error: unknown): Problem {
   }
 }
 
+const UNREADABLE_URL =
+  'The URL has characters that a URL cannot have: percent-encode them, such as é as %C3%A9.'
+
 /** The response on a connection where no request could be parsed. */
-export function connectionProblem(error: { code?: string }): Problem {
-  return problemOf(new Failure(refusedByNode[error.code ?? ''] ?? 'bad_request'))
+export function connectionProblem({ code = '' }: { code?: string }): Problem {
+  if (code === 'HPE_INVALID_URL') return problemOf(new Failure('bad_request', { message: UNREADABLE_URL }))
+  return problemOf(new Failure(refusedByNode[code] ?? 'bad_request'))
 }
 
 /** The failure for any error. */

@@ -313,8 +313,7 @@ function accountOf(login: string, args: Omit<UserArguments, 'login'>, password_h
 /**
  * Changes an account's address within a larger transaction. Password resets go to the address, so for accounts that log
  * in only those who may edit accounts can change it.
- * @returns whether it is another one now
- * @throws Failure email_taken, forbidden
+ * @returns whether it is another one now @throws Failure email_taken, forbidden
  */
 export async function changeEmail(
   tx: WriteTx,
