@@ -5,6 +5,7 @@ import { Rounds } from '../../base/rounds.ts'
 import type { Settings, TrackingSettings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { RequestContext } from '../../events/write.ts'
+import { loadSettings } from '../../settings/rules.ts'
 import { DatabaseUnavailable } from '../../storage/database.ts'
 import { allowedUrl, destinationOf, isOn, withToken } from '../links/destination.ts'
 import { shortened } from '../visits/url.ts'
@@ -56,7 +57,7 @@ export class Tracking {
     this.#batch = new VisitBatch(context, reports, cutOff)
     this.#rounds = new Rounds(KEYS_EVERY_MS, async () => {
       // Known before there is a visitor: the first one may come while the database is away.
-      await this.settings
+      this.#settings = await loadSettings(this.#context.database.reader)
       // A service without visitors needs no key.
       if (this.#key) await this.#readKey()
     })
