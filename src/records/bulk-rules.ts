@@ -4,6 +4,7 @@
  * After a limit of records or time it stops, and returns where to continue.
  */
 import { Failure, isOfCaller, refuseInvalid } from '../base/errors.ts'
+import type { Settings } from '../base/settings.ts'
 import { inTransaction, type RequestContext, writeMany } from '../events/write.ts'
 import { isSelective } from './filters.ts'
 import type { Kind } from './kind.ts'
@@ -22,7 +23,11 @@ export interface BulkArguments {
   readonly after?: number
   /** The statuses of those to which it is done: it fails for others. Any if empty. */
   readonly from?: readonly string[]
+  /** Fields of each as they were when it was decided: it fails for those that differ, and for those that are not among them. */
+  readonly seen?: readonly Seen[]
 }
+
+type Seen = Readonly<Record<string, unknown>>
 
 interface NotDone {
   readonly id: number
@@ -47,6 +52,8 @@ export interface Many {
   readonly criteria: Kind['criteria']
   readonly reading: Pick<Reading<Row>, 'orders' | 'page'>
   readonly store: Pick<Store<never>, 'holdAll'>
+  /** The record as callers see it. */
+  show(row: Row, settings: Settings): object
 }
 
 /** @param row as it was before */
@@ -59,15 +66,24 @@ export async function bulk(
   args: BulkArguments,
   act: Act,
 ): Promise<Outcome> {
-  const { all, after: start = 0, from = [], ...narrowing } = args as BulkArguments & Record<string, unknown>
+  const {
+    all,
+    after: start = 0,
+    from = [],
+    seen,
+    ...narrowing
+  } = args as BulkArguments & Record<string, unknown>
+  const settings = await context.settings.current()
+  const refuseUnseen = seen && refusalOfUnseen(many, seen, settings)
   const actFrom: Act = async (inside, row) => {
     await act(inside, row)
     // After it, since its own refusal says more; what it has done is rolled back.
     if (from.length > 0 && !from.includes(row.status)) {
       throw new Failure('wrong_status', { message: `It is ${row.status}, and not ${from.join(' or ')}.` })
     }
+    refuseUnseen?.(row)
   }
-  if (!all && !isSelective(many.criteria(narrowing, await context.settings.current()))) {
+  if (!all && !isSelective(many.criteria(narrowing, settings))) {
     refuseInvalid({ all: `must be sent where nothing else says which ${many.name} is meant.` })
   }
   const namedIds = narrowing[`${many.name}_id`] as readonly number[] | undefined
@@ -93,6 +109,22 @@ export async function bulk(
     last = ids.at(-1)!
   }
   return { ...outcome, next: null }
+}
+
+function refusalOfUnseen({ name, show }: Many, seen: readonly Seen[], settings: Settings) {
+  const seenById = new Map(seen.map(one => [one[`${name}_id`], one]))
+  return (row: Row) => {
+    const before = seenById.get(row.id)
+    const record: Seen = { ...show(row, settings) }
+    const differs = (field: string) => JSON.stringify(before?.[field]) !== JSON.stringify(record[field])
+    const field = before === undefined ? undefined : Object.keys(before).find(differs)
+    if (before !== undefined && field === undefined) return
+    const message =
+      field === undefined
+        ? 'It is not among those that were looked at.'
+        : `Its ${field.replace(/_id$/, '').replaceAll('_', ' ')} has changed since it was looked at.`
+    throw new Failure('precondition_failed', { message })
+  }
 }
 
 async function* namedParts(namedIds: readonly number[], after: number): AsyncGenerator<number[]> {

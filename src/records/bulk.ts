@@ -1,7 +1,7 @@
 /** Bulk endpoints of a kind of record. */
-import { type TProperties, Type } from 'typebox'
+import { type TObject, type TProperties, Type } from 'typebox'
 import { entryOf } from '../base/errors.ts'
-import { choice, flag } from '../base/schemas.ts'
+import { choice, flag, listOf } from '../base/schemas.ts'
 import type { RequestContext } from '../events/write.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { narrowing } from '../http/list.ts'
@@ -45,8 +45,22 @@ const fromOf = ({ status }: TProperties) => ({
   }),
 })
 
+interface Schemas {
+  readonly record: TObject
+  readonly item: TObject
+}
+
+const seenOf = ({ record, item }: Schemas) => ({
+  seen: Type.Optional(
+    listOf(
+      Type.Object({ ...Type.Partial(record).properties, ...item.properties }),
+      'Fields of each as they were when it was decided: it fails for those that differ, and for those that are not among them.',
+    ),
+  ),
+})
+
 interface Definition {
-  readonly kind: Pick<Kind, 'title' | 'table' | 'filters'>
+  readonly kind: Pick<Kind, 'title' | 'table' | 'filters'> & Schemas
   readonly many: Many
   /** Operation on one record, by action name. */
   readonly actions: Readonly<
@@ -73,6 +87,7 @@ export function bulkEndpoints({ kind, many, actions, actionArguments = {}, remov
       arguments: Type.Object({
         action: choice(names, 'What is to be done to each.'),
         ...fromOf(filters),
+        ...seenOf(kind),
         ...actionArguments,
         ...which,
       }),

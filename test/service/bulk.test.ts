@@ -135,6 +135,48 @@ describeService('bulk', service => {
     )
   })
 
+  test('412 - one that is different from what was seen, or that was not seen, is named, and stays as it is', async () => {
+    const add3 = (amount: number) => add({ campaign: 'seen', status: 'unpaid', amount })
+    const ids = [await add3(125), await add3(12.5), await add3(12.6)]
+    const { body: seen } = await service().get('/referrals?campaign=seen&fields=referral_id,status,amount')
+    assert.deepEqual(Object.keys(seen[0]), ['referral_id', 'status', 'amount'])
+    await service().patch(`/referrals/${ids[0]}`, { amount: 25 })
+    const later = await add3(777.77)
+    const { done, failed } = await bulk('referrals', { action: 'pay', campaign: 'seen', seen })
+    assert.deepEqual(done, ids.slice(1))
+    assert.deepEqual(
+      failed.map((one: Row) => [one.id, one.code, one.message]),
+      [
+        [ids[0], 'rest_precondition_failed', 'Its amount has changed since it was looked at.'],
+        [later, 'rest_precondition_failed', 'It is not among those that were looked at.'],
+      ],
+    )
+    assert.deepEqual([await statusOf(ids[0]!), await statusOf(later)], ['unpaid', 'unpaid'])
+    const own = { action: 'pay', referral_id: ids[0] }
+    for (const [one, name] of [
+      [{ referral_id: ids[0], amuont: '25' }, 'seen[][amuont]'],
+      [{ amount: '25' }, 'seen'],
+    ] as const) {
+      const wrong = await service().post('/referrals/bulk', { ...own, seen: [one] })
+      assertFailure(wrong, 400, 'rest_invalid_param')
+      assert.deepEqual(Object.keys(wrong.body.data.params), [name])
+    }
+  })
+
+  test('412 - of affiliates and payouts as well', async () => {
+    const { id } = await service().newAffiliate('looked', { status: 'pending', rate: '20' })
+    const seen = [{ affiliate_id: id, status: 'pending', rate: '20' }]
+    await service().patch(`/affiliates/${id}`, { rate: '90' })
+    const approval = { action: 'approve', affiliate_id: id, seen }
+    const [refused] = (await bulk('affiliates', approval)).failed
+    assert.equal(refused.message, 'Its rate has changed since it was looked at.')
+    assert.equal((await service().get(`/affiliates/${id}`)).body.status, 'pending')
+    const { payout_id } = await service().newPayout(affiliate, { amount: 5, status: 'failed' })
+    const payment = { action: 'pay', payout_id, seen: [{ payout_id, amount: 6 }] }
+    assert.equal((await bulk('payouts', payment)).failed[0].code, 'rest_precondition_failed')
+    assert.equal((await service().get(`/payouts/${payout_id}`)).body.status, 'failed')
+  })
+
   test('409 - what was paid by hand is not approved, whatever else is meant', async () => {
     const [paid, pending] = [
       await add({ campaign: 'paid', status: 'paid' }),

@@ -53,6 +53,7 @@ export const many: Many = {
   criteria: affiliate.criteria,
   reading,
   store: store.affiliates,
+  show: affiliate.show,
 }
 
 /** @throws Failure affiliate_exists, missing_user, already_affiliate, email_taken, login_taken, … */

@@ -266,7 +266,13 @@ const reading = readingOf(payout, store.payouts)
 
 export const rules = { ...reading, create, createMany, edit, remove, problems }
 
-export const many: Many = { name: payout.name, criteria: payout.criteria, reading, store: store.payouts }
+export const many: Many = {
+  name: payout.name,
+  criteria: payout.criteria,
+  reading,
+  store: store.payouts,
+  show: payout.show,
+}
 
 /** @throws Failure no_payout */
 export async function getNotes({ database }: Context, id: number) {

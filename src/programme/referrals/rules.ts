@@ -199,6 +199,7 @@ export const many: Many = {
   criteria: referral.criteria,
   reading,
   store: store.referrals,
+  show: referral.show,
 }
 
 /** Resolves an affiliate that is named by the account's identifier or login. */
