@@ -234,6 +234,43 @@ export function referralScenarios(world: () => World): void {
       assert.equal((await world().read(`/referrals/${other.id}`)).status, 'rejected')
     })
 
+    test('several marked as paid, of which one changes and another comes while it is asked - neither is, and it says so', async () => {
+      const affiliate = await newAffiliate('askedmeanwhile')
+      const make = async (amount: number): Promise<number> => {
+        const args = { affiliate_id: affiliate.id, amount, status: 'unpaid' }
+        return (await world().make('/referrals', args)).id
+      }
+      const ids = [await make(125), await make(12.5), await make(12.6)]
+      const status = async (id: number) => (await world().read(`/referrals/${id}`)).status
+      const filter = encodeURIComponent(JSON.stringify({ affiliate_id: affiliate.id, status: ['unpaid'] }))
+      const refunded = ids[0]!
+      await world().work(`/referrals?filter=${filter}`, async page => {
+        const bar = page.getByRole('region', { name: 'Chosen' })
+        const question = page.getByRole('alertdialog')
+        await page.getByLabel('Choose all on this page').check()
+        await bar.getByRole('button', { name: 'Mark as paid' }).click()
+        await question.getByText('It changes 3 unpaid, $150.10.').waitFor()
+        await world().api('PATCH', `/referrals/${refunded}`, { amount: 25 })
+        await question.getByRole('button', { name: 'Mark as paid' }).click()
+        const outcome = page.getByRole('dialog', { name: '2 referrals marked as paid, 1 not' })
+        await outcome.getByText(`#${refunded}: Its amount has changed since it was looked at.`).waitFor()
+        await outcome.getByRole('button', { name: 'Close' }).click()
+        assert.deepEqual(await Promise.all(ids.map(status)), ['unpaid', 'paid', 'paid'])
+
+        for (let count = 0; count < 26; count += 1) await make(1)
+        await page.reload()
+        await page.getByText('1-25 of 27').waitFor()
+        await page.getByLabel('Choose all on this page').check()
+        await bar.getByLabel('All 27 that match').check()
+        await bar.getByRole('button', { name: 'Mark as paid' }).click()
+        await question.getByText('It changes 27 unpaid, $51.00.').waitFor()
+        const later = await make(777.77)
+        await question.getByRole('button', { name: 'Mark as paid' }).click()
+        await page.getByText('27 referrals marked as paid').waitFor()
+        assert.deepEqual([await status(refunded), await status(later)], ['paid', 'unpaid'])
+      })
+    })
+
     test('approved in a page that is out of date - is not, and what it shows is read again', async () => {
       const affiliate = await newAffiliate('outofdate')
       const args = { affiliate_id: affiliate.id, amount: 10, status: 'pending' }

@@ -158,25 +158,53 @@ export interface Outcome {
 /** The records of a bulk action: some, or all that match a filter. */
 export type Selection = { readonly ids: readonly number[] } | { readonly filter: object }
 
+/** What somebody who decides on a record looks at: its identifier, its status, and fields that a kind names. */
+export type Seen = Readonly<Record<string, string | number>> & { readonly status: string }
+
 /** Identifiers per request. */
 const NAMED_AT_ONCE = 1000
 
 /**
- * Performs a bulk action. Records that fail do not stop the others.
+ * Reads what somebody decides on.
+ * @param fields beside identifier and status
+ */
+export async function readSeen(
+  resource: string,
+  selection: Selection,
+  fields: readonly string[],
+): Promise<Seen[]> {
+  const id = identifierOf(resource)
+  const narrowings =
+    'filter' in selection ? [selection.filter] : chunksOf(selection.ids).map(ids => ({ [id]: ids }))
+  const parts: Seen[][] = []
+  for (const narrowing of narrowings) {
+    const query = queryOf({ ...narrowing, fields: [id, 'status', ...fields], number: -1 })
+    parts.push(await get(`${resource}?${query}`))
+  }
+  return parts.flat()
+}
+
+/**
+ * Performs a bulk action on what was looked at, as far as it is still so and still selected. Records that fail do not stop
+ * the others.
  * @param args of the action
  */
 export async function doToMany(
   resource: string,
   action: string,
   selection: Selection,
-  args: object = {},
+  seen: readonly Seen[],
+  args: object,
 ): Promise<Outcome> {
+  const id = identifierOf(resource)
+  const filter = 'filter' in selection ? withValue(selection.filter) : {}
   const doneIds: number[] = []
   const failed: Outcome['failed'][number][] = []
-  for (const narrowing of narrowings(resource, selection)) {
+  for (const part of chunksOf(seen)) {
+    const named = { [id]: part.map(record => record[id]), seen: part }
     let after: number | null = 0
     while (after !== null) {
-      const sent: object = { action, ...args, ...narrowing, ...(after > 0 && { after }) }
+      const sent: object = { action, ...args, ...filter, ...named, ...(after > 0 && { after }) }
       const { body } = await request<Outcome & { next: number | null }>('POST', `${resource}/bulk`, {
         body: sent,
       })
@@ -188,18 +216,18 @@ export async function doToMany(
   return { done: doneIds, failed }
 }
 
-function narrowings(resource: string, selection: Selection): object[] {
-  if ('filter' in selection) {
-    const filters = Object.entries(selection.filter).filter(([, value]) => value !== '' && value !== null)
-    return [filters.length > 0 ? Object.fromEntries(filters) : { all: true }]
+const identifierOf = (resource: string) => `${pagesOf(resource)!.kind}_id`
+
+function chunksOf<T>(all: readonly T[]): T[][] {
+  const chunks: T[][] = []
+  for (let start = 0; start < all.length; start += NAMED_AT_ONCE) {
+    chunks.push(all.slice(start, start + NAMED_AT_ONCE))
   }
-  const name = `${pagesOf(resource)!.kind}_id`
-  const parts: object[] = []
-  for (let start = 0; start < selection.ids.length; start += NAMED_AT_ONCE) {
-    parts.push({ [name]: selection.ids.slice(start, start + NAMED_AT_ONCE) })
-  }
-  return parts
+  return chunks
 }
+
+const withValue = (filter: object) =>
+  Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== '' && value !== null))
 
 /** What react-admin's type asks for, and no page uses. */
 async function unused(): Promise<never> {

@@ -3,13 +3,14 @@ import { Button, Checkbox, FormControlLabel, TextField, Typography } from '@mui/
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { type RaRecord, useDataProvider, useListContext, useNotify, useRefresh } from 'react-admin'
-import { get, queryOf } from '../api.ts'
-import { doToMany, type Outcome, type Selection } from '../dataProvider.ts'
+import { doToMany, type Outcome, readSeen, type Seen, type Selection } from '../dataProvider.ts'
+import { sumOf } from '../payouts/sum.ts'
 import { useCan } from '../session.tsx'
 import { ActionButton } from './ActionButton.tsx'
 import { Confirm } from './Confirm.tsx'
 import { count, plural, useMoney } from './format.ts'
 import { OutcomeDialog } from './OutcomeDialog.tsx'
+import { Problem } from './Page.tsx'
 import type { RecordPages } from './pages.ts'
 
 interface Movable extends RaRecord<number> {
@@ -83,7 +84,7 @@ function AllowedBulkMoves<R extends Movable>({ moving }: { moving: Moving<R> }) 
 
 /** There as long as something is chosen: the wish to change all that match ends with it. */
 function MovesOfChosen<R extends Movable>({
-  moving: { of, moves },
+  moving,
   onFailures,
 }: {
   moving: Moving<R>
@@ -93,16 +94,15 @@ function MovesOfChosen<R extends Movable>({
   const afterMove = useAfterMove()
   const notify = useNotify()
   const [isForAll, setAll] = useState(false)
-  const singular = of.name[0].toLowerCase()
+  const { resource, name } = moving.of
   const number = isForAll ? total : selectedIds.length
   const selection: Selection = isForAll ? { filter: filterValues } : { ids: selectedIds.map(Number) }
-  const act = async (move: Move, args: object) => {
-    const result = await doToMany(of.resource, move.verb, selection, { ...args, from: move.from }).finally(
-      afterMove,
-    )
+  const act = async (move: Move, seen: readonly Seen[], args: object) => {
+    const all = { ...args, from: move.from }
+    const result = await doToMany(resource, move.verb, selection, seen, all).finally(afterMove)
     onUnselectItems()
     if (result.failed.length > 0) onFailures({ ...result, word: move.done })
-    else notify(`${plural(result.done.length, singular)} ${move.done}`, { type: 'success' })
+    else notify(`${plural(result.done.length, name[0].toLowerCase())} ${move.done}`, { type: 'success' })
   }
   return (
     <>
@@ -112,17 +112,56 @@ function MovesOfChosen<R extends Movable>({
           label={`All ${count(total)} that match`}
         />
       )}
-      {moves.map(move => (
-        <ConfirmedMove
+      {moving.moves.map(move => (
+        <MoveOfChosen
           key={move.action}
+          moving={moving}
           move={move}
-          subject={plural(number, singular)}
-          act={args => act(move, args)}
-        >
-          <Effect of={of} selection={selection} move={move} number={number} />
-        </ConfirmedMove>
+          selection={selection}
+          number={number}
+          act={(seen, args) => act(move, seen, args)}
+        />
       ))}
     </>
+  )
+}
+
+/** The question says what is changed as it was when it was asked; nothing else is changed. */
+function MoveOfChosen<R extends Movable>({
+  moving: { of, seen: fields },
+  move,
+  selection,
+  number,
+  act,
+}: {
+  moving: Moving<R>
+  move: Move
+  selection: Selection
+  number: number
+  act: (seen: readonly Seen[], args: object) => Promise<unknown>
+}) {
+  const [asking, setAsking] = useState(false)
+  const { data, isFetching, error, refetch } = useQuery({
+    queryKey: [of.resource, 'seen', selection],
+    queryFn: () => readSeen(of.resource, selection, fields),
+    enabled: asking,
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  })
+  const seen = isFetching || error ? undefined : data
+  return (
+    <ConfirmedMove
+      move={move}
+      subject={plural(seen?.length ?? number, of.name[0].toLowerCase())}
+      ready={seen !== undefined}
+      act={args => act(seen!, args)}
+      onAsking={setAsking}
+    >
+      {seen && <Effect seen={seen} move={move} />}
+      {error && <Problem error={error} retry={refetch} />}
+    </ConfirmedMove>
   )
 }
 
@@ -193,35 +232,15 @@ function UndoableMove<R extends Movable>({ move, moving, record }: SingleMovePro
   )
 }
 
-/** Counts by status; for records with amounts also their sums. */
-type ByStatus = Record<string, number | { count: number; sum: number | string }>
-
-/** How many of the selected records a transition changes, and their sum. */
-function Effect({
-  of: { resource, kind },
-  selection,
-  move,
-  number,
-}: {
-  of: RecordPages
-  selection: Selection
-  move: Move
-  number: number
-}) {
+/** How many of the records a transition changes, and their sum. */
+function Effect({ seen, move }: { seen: readonly Seen[]; move: Move }) {
   const money = useMoney()
-  const query = queryOf('filter' in selection ? { ...selection.filter } : { [`${kind}_id`]: selection.ids })
-  const { data } = useQuery({
-    queryKey: [resource, 'totals', query],
-    queryFn: () => get<{ by_status: ByStatus }>(`${resource}/totals?${query}`),
-  })
-  if (!data) return null
   const concerned = move.from.flatMap(status => {
-    const total = data.by_status[status] ?? 0
-    const [several, sum] =
-      typeof total === 'number' ? [total, ''] : [total.count, `, ${money.full(total.sum)}`]
-    return several > 0 ? [{ several, text: `${count(several)} ${status}${sum}` }] : []
+    const several = seen.filter(record => record.status === status)
+    const sum = several.some(hasAmount) ? `, ${money.full(sumOf(several.filter(hasAmount)))}` : ''
+    return several.length > 0 ? [{ several, text: `${count(several.length)} ${status}${sum}` }] : []
   })
-  const others = number - concerned.reduce((sum, { several }) => sum + several, 0)
+  const others = seen.length - concerned.reduce((sum, { several }) => sum + several.length, 0)
   return (
     <Typography role="status">
       {concerned.length > 0
@@ -232,22 +251,34 @@ function Effect({
   )
 }
 
+const hasAmount = (record: Seen): record is Seen & { amount: string } => typeof record.amount === 'string'
+
 function ConfirmedMove({
   move,
   subject,
   offered = true,
+  ready = true,
   act,
+  onAsking,
   children,
 }: {
   move: Move
   subject: string
   /** Where somebody else was faster it is not any more: the question stays, with the refusal and what was typed. */
   offered?: boolean
+  /** Whether it is known what is asked about. */
+  ready?: boolean
   /** @param args with the reason, if one was given */
   act: (args: object) => Promise<unknown>
+  /** Called when the question is asked, and when it is closed. */
+  onAsking?: (asking: boolean) => void
   children?: ReactNode
 }) {
-  const [asking, setAsking] = useState(false)
+  const [asking, setAsked] = useState(false)
+  const setAsking = (now: boolean) => {
+    setAsked(now)
+    onAsking?.(now)
+  }
   const [reason, setReason] = useState('')
   const { reason: takes } = move
   const close = () => {
@@ -267,24 +298,36 @@ function ConfirmedMove({
         action={move.action}
         danger={move.action === 'Reject'}
         asks={takes !== undefined}
-        ready={offered}
+        ready={offered && ready}
         onConfirm={() => act(takes && reason.trim() ? { [takes.argument]: reason.trim() } : {})}
         onClose={close}
       >
         {asking && children}
         <Typography>{move.meaning}</Typography>
-        {takes && (
-          <TextField
-            label="Reason (optional)"
-            value={reason}
-            onChange={event => setReason(event.target.value)}
-            helperText={takes.hint}
-            autoFocus
-            size="small"
-            fullWidth
-          />
-        )}
+        {takes && <Reason hint={takes.hint} value={reason} onChange={setReason} />}
       </Confirm>
     </>
+  )
+}
+
+function Reason({
+  hint,
+  value,
+  onChange,
+}: {
+  hint: string
+  value: string
+  onChange: (typed: string) => void
+}) {
+  return (
+    <TextField
+      label="Reason (optional)"
+      value={value}
+      onChange={event => onChange(event.target.value)}
+      helperText={hint}
+      autoFocus
+      size="small"
+      fullWidth
+    />
   )
 }
