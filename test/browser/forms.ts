@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { eventually, type World } from './world.ts'
+import { eventually, go, type World } from './world.ts'
 
 export function formScenarios(world: () => World): void {
   /** What was asked on leaving a form; each question is answered with no. */
@@ -101,6 +101,52 @@ export function formScenarios(world: () => World): void {
         assert.equal(await page.getByLabel('Company identification').inputValue(), '')
         const headers = { 'x-admin-request': '1' }
         await page.request.patch('/admin/api/settings', { headers, data: { payer_bank: '' } })
+      }))
+
+    test('left while it is saved - the answer is told, and takes nobody away from the next form', () =>
+      world().work('/affiliates/22', async page => {
+        const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+        const [saved, refused] = answers
+        let sent = 0
+        await page.route(/affiliates\/22$/, async route => {
+          if (route.request().method() === 'PATCH') await answers[sent++]!.promise
+          await route.continue()
+        })
+        const questions: string[] = []
+        page.on('dialog', async dialog => {
+          questions.push(dialog.message())
+          await dialog.accept()
+        })
+        const saveAndLeave = async () => {
+          await page.getByRole('button', { name: 'Save' }).click()
+          await page.locator('[inert]').first().waitFor()
+          await page.getByRole('link', { name: 'Payouts', exact: true }).click()
+          await page.getByRole('link', { name: 'Record payout' }).click()
+          await page.getByRole('heading', { level: 1, name: 'Record payout' }).waitFor()
+          await page.getByLabel('Amount').pressSequentially('12')
+        }
+        const isStillTyped = async () => {
+          assert.equal(await page.getByLabel('Amount').inputValue(), '12')
+          assert.match(page.url(), /payouts\/create$/)
+        }
+        await page.getByLabel('Notes').fill('Slowly saved')
+        await saveAndLeave()
+        saved!.resolve()
+        await page.getByText('Affiliate saved').waitFor()
+        await isStillTyped()
+        assert.equal(questions.length, 1)
+        assert.match(questions[0]!, /is saved yet/)
+        const stored = await page.request.get('/admin/api/affiliates/22/notes')
+        assert.equal((await stored.json()).notes, 'Slowly saved')
+
+        await page.getByLabel('Amount').fill('')
+        await go(page, '/affiliates/22')
+        await page.getByLabel('Account e-mail').fill('admin@example.com')
+        await saveAndLeave()
+        refused!.resolve()
+        await page.getByText('Affiliate not saved. Another account has this e-mail address.').waitFor()
+        await isStillTyped()
+        await page.getByLabel('Amount').fill('')
       }))
 
     test('settings saved and changed back - are what the form shows, though no answer came between', () =>

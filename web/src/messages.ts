@@ -7,8 +7,12 @@ const resources = Object.fromEntries(
   recordPages.map(({ resource, name }) => [resource, { name: name.join(' |||| ') }]),
 )
 
+/** Asked as well while what was typed is on its way to the server. */
+const unsaved_changes = 'Not everything that you have changed here is saved yet. Leave the page all the same?'
+const ra = { ...english.ra, message: { ...english.ra.message, unsaved_changes } }
+
 const keys = polyglotI18nProvider(
-  () => ({ ...english, resources }),
+  () => ({ ...english, ra, resources }),
   'en',
   [{ locale: 'en', name: 'English' }],
   { allowMissing: true },

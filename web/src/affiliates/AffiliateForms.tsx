@@ -4,14 +4,11 @@ import {
   AutocompleteInput,
   CreateBase,
   EditBase,
-  type RaRecord,
   ReferenceInput,
   required,
   SelectInput,
   TextInput,
   useEditContext,
-  useNotify,
-  useRedirect,
 } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { newIdempotencyKeys } from '../api.ts'
@@ -20,9 +17,11 @@ import { useCan, useSession } from '../session.tsx'
 import { CarefulForm, ChoiceInput, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
 import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
+import { useSaving } from '../ui/RecordForms.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { type User, userName } from '../users/user.ts'
 import { type Affiliate, nameOf, parent, statuses } from './affiliate.tsx'
+import { affiliates } from './pages.ts'
 import { isBuiltIn } from './rate.ts'
 
 type Values = Record<string, unknown>
@@ -31,8 +30,7 @@ export function AffiliateCreate() {
   const [account, setAccount] = useState<'new' | 'existing'>('new')
   const [keyOf] = useState(newIdempotencyKeys)
   const may = useCan()
-  const notify = useNotify()
-  const redirect = useRedirect()
+  const saving = useSaving(affiliates, () => 'Affiliate created')
   const transform = ({ user_id, username, payment_email, ...data }: Values) => ({
     ...Object.fromEntries(Object.entries(data).filter(([, value]) => value !== '' && value != null)),
     ...(data.rate ? { rate: rateOf(data.rate) } : {}),
@@ -44,13 +42,7 @@ export function AffiliateCreate() {
       resource="affiliates"
       transform={transform}
       redirect={false}
-      mutationOptions={{
-        meta: { keyOf },
-        onSuccess: (record: RaRecord) => {
-          notify('Affiliate created', { type: 'success' })
-          redirect('show', 'affiliates', record.id)
-        },
-      }}
+      mutationOptions={{ meta: { keyOf }, ...saving }}
     >
       <Page title="Create affiliate" parent={parent} narrow>
         <CarefulForm defaultValues={{ status: 'pending' }}>
@@ -183,8 +175,7 @@ function Terms() {
 }
 
 export function AffiliateEdit() {
-  const notify = useNotify()
-  const redirect = useRedirect()
+  const saving = useSaving(affiliates, () => 'Affiliate saved')
   return (
     <EditBase
       resource="affiliates"
@@ -198,12 +189,7 @@ export function AffiliateEdit() {
         // lost.
         group_id: data.group_id || (previousData?.group_id ? 0 : null),
       })}
-      mutationOptions={{
-        onSuccess: (record: RaRecord) => {
-          notify('Affiliate saved', { type: 'success' })
-          redirect('show', 'affiliates', record.id)
-        },
-      }}
+      mutationOptions={saving}
     >
       <EditPage />
     </EditBase>

@@ -11,7 +11,7 @@ import { Details } from '../ui/Details.tsx'
 import { CarefulForm, FormButtons, FormSection, UnsavedChanges } from '../ui/form.tsx'
 import { time, useMoney } from '../ui/format.ts'
 import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
-import { DeleteRecord, parentOf, useAfterSaving } from '../ui/RecordForms.tsx'
+import { DeleteRecord, parentOf, useSaving } from '../ui/RecordForms.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
@@ -25,7 +25,7 @@ import { numbersIn } from './sum.ts'
 const parent = parentOf(payouts)
 
 export function PayoutEdit() {
-  const onSuccess = useAfterSaving({ of: payouts, outcome: 'saved' })
+  const saving = useSaving<Payout>(payouts, ({ id }) => `Payout ${id} saved`)
   return (
     <EditBase
       resource="payouts"
@@ -33,7 +33,7 @@ export function PayoutEdit() {
       queryOptions={wholeRecord}
       redirect={false}
       transform={argumentsOf}
-      mutationOptions={{ onSuccess }}
+      mutationOptions={saving}
     >
       <EditPage />
     </EditBase>

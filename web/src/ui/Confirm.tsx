@@ -1,8 +1,9 @@
 import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle, Stack } from '@mui/material'
-import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { messageOf } from '../api.ts'
 import { exceptByBackdrop } from './dialog.ts'
+import { useIsHere } from './here.ts'
 
 interface Question {
   open: boolean
@@ -91,7 +92,7 @@ export function Confirm({
 function useConfirmation(onConfirm: Question['onConfirm'], onClose: () => void, shown: typeof asSaid) {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState('')
-  const { isGone, tell } = useLastWord(problem, shown)
+  const { isHere, tell } = useLastWord(problem, shown)
   const close = () => {
     setProblem('')
     onClose()
@@ -104,8 +105,8 @@ function useConfirmation(onConfirm: Question['onConfirm'], onClose: () => void, 
       await onConfirm()
       close()
     } catch (error) {
-      if (isGone()) tell(messageOf(error))
-      else setProblem(messageOf(error))
+      if (isHere()) setProblem(messageOf(error))
+      else tell(messageOf(error))
     } finally {
       setBusy(false)
     }
@@ -115,17 +116,11 @@ function useConfirmation(onConfirm: Question['onConfirm'], onClose: () => void, 
 
 function useLastWord(problem: string, shown: typeof asSaid) {
   const notify = useNotify()
-  const gone = useRef(false)
+  const isHere = useIsHere()
   const tell = (text: string) => notify(shown(text), { type: 'error' })
   const onEnd = useEffectEvent(() => {
     if (problem !== '') tell(problem)
   })
-  useEffect(() => {
-    gone.current = false
-    return () => {
-      gone.current = true
-      onEnd()
-    }
-  }, [])
-  return { isGone: () => gone.current, tell }
+  useEffect(() => () => onEnd(), [])
+  return { isHere, tell }
 }

@@ -13,10 +13,11 @@ import {
   useRefresh,
 } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
-import { newIdempotencyKeys } from '../api.ts'
+import { envelopeOf, messageOf, newIdempotencyKeys } from '../api.ts'
 import { useCan } from '../session.tsx'
 import { Confirm } from './Confirm.tsx'
 import { CarefulForm, FormButtons } from './form.tsx'
+import { useIsHere } from './here.ts'
 import { listAt, useGoBack } from './lists.ts'
 import { isPassing, Page, RecordProblem, wholeRecord } from './Page.tsx'
 import { pageOf, type RecordPages } from './pages.ts'
@@ -40,18 +41,37 @@ interface FormProps {
 
 export const parentOf = ({ resource, name }: RecordPages) => ({ to: `/${resource}`, label: name[1] })
 
-/** After saving, opens the record's page, or goes back to where the form was opened if it has none. */
-export function useAfterSaving({ of, outcome }: { of: RecordPages; outcome: string }) {
+const numbered =
+  ({ name: [name] }: RecordPages, outcome: string) =>
+  ({ id }: RaRecord<number>) =>
+    `${name} ${id} ${outcome}`
+
+/**
+ * What becomes of a form when the server has answered: it opens the record's page, or goes back to where the form was opened
+ * if it has none. Who has left the form meanwhile is told only.
+ * @param said of the saved record
+ */
+export function useSaving<R extends RaRecord<number>>(of: RecordPages, said: (record: R) => string) {
   const notify = useNotify()
   const navigate = useNavigate()
   const goBack = useGoBack(`/${of.resource}`)
   const queryClient = useQueryClient()
-  return ({ id }: RaRecord<number>) => {
-    // Figures of other records may depend on this one.
-    void queryClient.invalidateQueries()
-    notify(`${of.name[0]} ${id} ${outcome}`, { type: 'success' })
-    if (of.show) navigate(pageOf(of, id)!)
-    else goBack()
+  const isHere = useIsHere()
+  return {
+    onSuccess: (record: R) => {
+      // Figures of other records may depend on this one.
+      void queryClient.invalidateQueries()
+      notify(said(record), { type: 'success' })
+      if (!isHere()) return
+      if (of.show) navigate(pageOf(of, record.id)!)
+      else goBack()
+    },
+    onError: (error: unknown) => {
+      const { errors } = envelopeOf(error)
+      // The form shows them itself.
+      if (isHere() && errors) return
+      notify(`${of.name[0]} not saved. ${messageOf(error)}`, { type: 'error' })
+    },
   }
 }
 
@@ -66,13 +86,13 @@ export function RecordCreate({
   children,
 }: FormProps & { title: string; defaults?: object; save?: string; outcome?: string }) {
   const [keyOf] = useState(newIdempotencyKeys)
-  const onSuccess = useAfterSaving({ of, outcome })
+  const saving = useSaving(of, numbered(of, outcome))
   return (
     <CreateBase
       resource={of.resource}
       transform={argumentsOf}
       redirect={false}
-      mutationOptions={{ ...(!of.secret && { meta: { keyOf } }), onSuccess }}
+      mutationOptions={{ ...(!of.secret && { meta: { keyOf } }), ...saving }}
     >
       <Page title={title} parent={parentOf(of)} narrow={!wide}>
         <CarefulForm {...(defaults && { defaultValues: defaults })}>
@@ -97,7 +117,7 @@ export function RecordEdit<R extends RaRecord<number>>({
   argumentsOf = withoutNull,
   ...rest
 }: EditProps<R>) {
-  const onSuccess = useAfterSaving({ of, outcome: 'saved' })
+  const saving = useSaving<R>(of, numbered(of, 'saved'))
   return (
     <EditBase
       resource={of.resource}
@@ -105,7 +125,7 @@ export function RecordEdit<R extends RaRecord<number>>({
       queryOptions={wholeRecord}
       redirect={false}
       transform={argumentsOf}
-      mutationOptions={{ onSuccess }}
+      mutationOptions={saving}
     >
       <EditPage of={of} {...rest} />
     </EditBase>
@@ -155,13 +175,14 @@ export function DeleteRecord({
   const notify = useNotify()
   const navigate = useNavigate()
   const refresh = useRefresh()
+  const isHere = useIsHere()
   const [asking, setAsking] = useState(false)
   const may = useCan()(`${of.resource}.delete`)
   if (!may) return null
   const confirm = async () => {
     await dataProvider.delete(of.resource, { id: record.id, previousData: record })
     notify(`${name.charAt(0).toUpperCase()}${name.slice(1)} deleted`, { type: 'success' })
-    navigate(listAt(`/${of.resource}`))
+    if (isHere()) navigate(listAt(`/${of.resource}`))
     refresh()
   }
   return (

@@ -1,10 +1,13 @@
 import { useMemo, useState } from 'react'
-import { HttpError } from 'react-admin'
+import { HttpError, useNotify } from 'react-admin'
 import { messageOf } from '../api.ts'
+import { useIsHere } from './here.ts'
 
 /** `save` for forms that are not about a resource; the server's validation errors go to the fields. */
 export function useSubmit(send: (values: Record<string, unknown>) => Promise<void>) {
   const [saving, setSaving] = useState(false)
+  const isHere = useIsHere()
+  const notify = useNotify()
   return useMemo(
     () => ({
       saving,
@@ -15,6 +18,7 @@ export function useSubmit(send: (values: Record<string, unknown>) => Promise<voi
           await send(values)
           return undefined
         } catch (error) {
+          if (!isHere()) notify(`Not saved. ${messageOf(error)}`, { type: 'error' })
           const errors = error instanceof HttpError ? error.body?.errors : undefined
           return errors ?? { root: { serverError: messageOf(error) } }
         } finally {
@@ -22,6 +26,6 @@ export function useSubmit(send: (values: Record<string, unknown>) => Promise<voi
         }
       },
     }),
-    [saving, send],
+    [saving, send, isHere, notify],
   )
 }

@@ -9,7 +9,6 @@ import {
   TextInput,
   useEditContext,
   useNotify,
-  useRedirect,
 } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import { request } from '../api.ts'
@@ -19,9 +18,8 @@ import { Confirm } from '../ui/Confirm.tsx'
 import { Erase } from '../ui/Erase.tsx'
 import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
-import { useGoBack } from '../ui/lists.ts'
 import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
-import { parentOf } from '../ui/RecordForms.tsx'
+import { parentOf, useSaving } from '../ui/RecordForms.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { users } from './pages.ts'
 import { roleChoices, type User, userName } from './user.ts'
@@ -38,20 +36,9 @@ function argumentsOf({ password, ...data }: Values): Values {
 }
 
 export function UserCreate() {
-  const notify = useNotify()
-  const redirect = useRedirect()
+  const saving = useSaving<User>(users, ({ login }) => `Account ${login} created`)
   return (
-    <CreateBase
-      resource="users"
-      transform={argumentsOf}
-      redirect={false}
-      mutationOptions={{
-        onSuccess: (user: User) => {
-          notify(`Account ${user.login} created`, { type: 'success' })
-          redirect('list', 'users')
-        },
-      }}
-    >
+    <CreateBase resource="users" transform={argumentsOf} redirect={false} mutationOptions={saving}>
       <Page title="Create account" parent={parent} narrow>
         <CarefulForm defaultValues={{ role: '' }}>
           <Fields isNew passwordHelp="Only needed by those who log in here. At least 8 characters." />
@@ -63,8 +50,7 @@ export function UserCreate() {
 }
 
 export function UserEdit() {
-  const notify = useNotify()
-  const goBack = useGoBack(parent.to)
+  const saving = useSaving<User>(users, ({ login }) => `Account ${login} saved`)
   return (
     <EditBase
       resource="users"
@@ -72,12 +58,7 @@ export function UserEdit() {
       queryOptions={wholeRecord}
       redirect={false}
       transform={argumentsOf}
-      mutationOptions={{
-        onSuccess: (user: User) => {
-          notify(`Account ${user.login} saved`, { type: 'success' })
-          goBack()
-        },
-      }}
+      mutationOptions={saving}
     >
       <EditPage />
     </EditBase>
