@@ -134,6 +134,26 @@ export function affiliateScenarios(world: () => World): void {
       })
     })
 
+    test('two people move the same affiliate to a group - the second is told which by its name', async () => {
+      const args = { create_user: true, payment_email: 'contested@example.net' }
+      const affiliate: { id: number } = await world().make('/affiliates', args)
+      const [press, partners] = [
+        await world().make('/groups', { name: 'Press of theirs' }),
+        await world().make('/groups', { name: 'Partners of ours' }),
+      ]
+      await world().work(`/affiliates/${affiliate.id}`, async page => {
+        await page.getByLabel('Group').fill('Partners of')
+        await page.getByRole('option', { name: 'Partners of ours' }).click()
+        await world().api('PATCH', `/affiliates/${affiliate.id}`, { group_id: press.id })
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('It is Press of theirs by now.').waitFor()
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Affiliate saved').waitFor()
+        const { group } = await world().read(`/affiliates/${affiliate.id}?group=1`)
+        assert.equal(group.group_id, partners.id)
+      })
+    })
+
     test('several at once - those that were chosen are rejected, after a question', async () => {
       const made: { id: number }[] = []
       for (const name of ['bulk1', 'bulk2']) {

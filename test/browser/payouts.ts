@@ -147,7 +147,7 @@ export function payoutScenarios(world: () => World): void {
         await somebody({ amount: 7 })
         await page.getByLabel('Amount').fill('8')
         await save(page)
-        await page.getByText('It is 7 by now.').waitFor()
+        await page.getByText('It is $7.00 by now.').waitFor()
         await page.getByText('Someone else has changed this meanwhile.').waitFor()
         assert.equal((await world().read(`/payouts/${payout.id}`)).amount, 7)
         await save(page)

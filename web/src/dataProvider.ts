@@ -1,6 +1,7 @@
 /** react-admin's data provider, on top of the API. */
 import { type DataProvider, HttpError, type RaRecord } from 'react-admin'
 import { AT_THE_FIELDS, get, orderOf, queryOf, request } from './api.ts'
+import { changes, refuseContested } from './contested.ts'
 import { pagesOf } from './pages.ts'
 
 type Row = RaRecord<number>
@@ -74,9 +75,6 @@ async function write(
   }
 }
 
-/** The server's state when a conflict was reported to a form, by the record that the form started with. */
-const reportedStates = new WeakMap<object, object>()
-
 /**
  * Sends only the fields that differ from the record that the form started with.
  * @param seen of a change that is decided at a button, not in a form: the other fields on which it was decided
@@ -93,7 +91,7 @@ async function edit(
   const changedFields = changes(data, before)
   const { record: now, tag } = await oneWithTag<Row>(resource, id)
   if (seen) refuseUnseen([...seen, ...Object.keys(changedFields)], changedFields, now, before)
-  else refuseContested(changedFields, now, before)
+  else await refuseContested(changedFields, now, before)
   const always = pagesOf(resource)?.always?.map(name => [name, data[name]]) ?? []
   const body = { ...Object.fromEntries(always), ...changedFields }
   return write(resource, 'update', `${resource}/${id}`, body, { ifMatch: tag })
@@ -114,39 +112,6 @@ function refuseUnseen(
     `Nothing was done: someone else has changed the ${field} meanwhile. Look at it, and decide again.`,
     412,
   )
-}
-
-/**
- * @param changed the fields to save
- * @param now the record as it is on the server
- * @param before the record that the form started with
- * @throws HttpError when someone else has changed the same fields, unless this conflict has been reported already
- */
-export function refuseContested(changed: object, now: object, before: object): void {
-  const changesOfOthers = changes({ ...now }, { ...(reportedStates.get(before) ?? before) })
-  const contested = Object.keys(changes({ ...changed }, { ...now })).filter(name => name in changesOfOthers)
-  if (contested.length === 0) return
-  reportedStates.set(before, now)
-  throw changedMeanwhile(contested, { ...now })
-}
-
-function changedMeanwhile(names: string[], now: Record<string, unknown>): HttpError {
-  const message = 'Someone else has changed this meanwhile. Save again to overwrite their change.'
-  const messages = names.map(name => [name, now[name] ? `It is ${now[name]} by now.` : 'It is empty by now.'])
-  return new HttpError(message, 412, {
-    errors: { ...Object.fromEntries(messages), root: { serverError: message } },
-  })
-}
-
-/** Only differences are sent, so that two people who edit different fields do not overwrite each other. */
-export function changes(
-  data: Record<string, unknown>,
-  before: Record<string, unknown>,
-): Record<string, unknown> {
-  const changedEntries = Object.entries(data).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
-  )
-  return Object.fromEntries(changedEntries)
 }
 
 /** Result of a bulk action. */

@@ -4,7 +4,7 @@ import { AutocompleteInput, required, SaveContextProvider, SelectInput, useNotif
 import { useWatch } from 'react-hook-form'
 import type { SettingsRecord } from '../../../src/settings/schema.ts'
 import { get, request } from '../api.ts'
-import { changes, refuseContested } from '../dataProvider.ts'
+import { changes, refuseContested } from '../contested.ts'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { NamesInput } from '../ui/NamesInput.tsx'
 import { Page, Problem } from '../ui/Page.tsx'
@@ -31,7 +31,7 @@ export function SettingsPage() {
   const submit = useSubmit(async values => {
     const changedSettings = changes(withoutNull(values), { id: 'settings', ...data })
     if ('default_rate' in changedSettings) changedSettings.default_rate = rateOf(changedSettings.default_rate)
-    refuseContested(changedSettings, await get<SettingsRecord>('settings'), data!)
+    await refuseContested(changedSettings, await get<SettingsRecord>('settings'), data!)
     const { body } = await request<SettingsRecord>('PATCH', 'settings', { body: changedSettings })
     // What is typed next is compared with it: to read them again can fail.
     queryClient.setQueryData(['settings'], body)

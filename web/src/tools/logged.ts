@@ -16,14 +16,17 @@ const HASH = /^(sha256:)?[0-9a-f]{64}\b/
 /** @returns formats a value of an entry; '' when there is nothing to show */
 export function useLoggedText(): (name: string, values: Values) => string {
   const { currency } = useSession().settings
-  return (name, values) => {
-    const value = values[name]
-    if (value === null || value === undefined || value === '') return ''
-    if (/(?:_id|_by|^owner)$/.test(name) && (value === 0 || value === '0')) return ''
-    if (amounts.has(name) || name === ORIGINAL) return amountText(name, value, values, currency)
-    if (times.test(name) && TIME.test(String(value))) return time(String(value))
-    return textOf(value)
-  }
+  return (name, values) => loggedText(name, values, currency)
+}
+
+/** @param currency of amounts that do not say their own */
+export function loggedText(name: string, values: Values, currency: string): string {
+  const value = values[name]
+  if (value === null || value === undefined || value === '') return ''
+  if (/(?:_id|_by|^owner)$/.test(name) && (value === 0 || value === '0')) return ''
+  if (amounts.has(name) || name === ORIGINAL) return amountText(name, value, values, currency)
+  if (times.test(name) && TIME.test(String(value))) return time(String(value))
+  return textOf(value)
 }
 
 function textOf(value: unknown): string {

@@ -1,0 +1,56 @@
+/** Two people who edit the same fields of a record, or of the settings. */
+import { HttpError, type RaRecord } from 'react-admin'
+import { get, queryOf } from './api.ts'
+import { pagesOf } from './pages.ts'
+import type { Session } from './session.tsx'
+import { loggedText } from './tools/logged.ts'
+
+type Values = Readonly<Record<string, unknown>>
+
+/** The server's state when a conflict was reported to a form, by the record that the form started with. */
+const reportedStates = new WeakMap<object, object>()
+
+/**
+ * @param changed the fields to save
+ * @param now the record as it is on the server
+ * @param before the record that the form started with
+ * @throws HttpError when someone else has changed the same fields, unless this conflict has been reported already
+ */
+export async function refuseContested(changed: object, now: object, before: object): Promise<void> {
+  const changesOfOthers = changes({ ...now }, { ...(reportedStates.get(before) ?? before) })
+  const contested = Object.keys(changes({ ...changed }, { ...now })).filter(name => name in changesOfOthers)
+  if (contested.length === 0) return
+  const { settings } = await get<Session>('session')
+  const told = await Promise.all(
+    contested.map(async name => [name, `It is ${await toldOf(name, { ...now }, settings)} by now.`]),
+  )
+  reportedStates.set(before, now)
+  const message = 'Someone else has changed this meanwhile. Save again to overwrite their change.'
+  throw new HttpError(message, 412, {
+    errors: { ...Object.fromEntries(told), root: { serverError: message } },
+  })
+}
+
+/** A value as people know it. */
+async function toldOf(name: string, now: Values, { currency }: Session['settings']): Promise<string> {
+  const value = now[name]
+  if (typeof value === 'boolean') return value ? 'on' : 'off'
+  const text = loggedText(name, now, currency)
+  const pages = name.endsWith('_id') ? pagesOf(name.replace(/_id$/, '')) : undefined
+  if (text === '' || pages === undefined) return text || 'empty'
+  const number = `${pages.name[0].toLowerCase()} ${text}`
+  if (pages.titleOf === undefined) return number
+  // Not everybody may read it.
+  const record = await get<RaRecord<number>>(
+    `${pages.resource}/${text}?${queryOf({ ...pages.reads })}`,
+  ).catch(() => undefined)
+  return record ? pages.titleOf(record) : number
+}
+
+/** Only differences are sent, so that two people who edit different fields do not overwrite each other. */
+export function changes(data: Values, before: Values): Record<string, unknown> {
+  const changedEntries = Object.entries(data).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  )
+  return Object.fromEntries(changedEntries)
+}
