@@ -106,6 +106,10 @@ export function sessionScenarios(world: () => World): void {
         await page.getByText('needs the permission creatives.edit').waitFor()
         assert.equal(await page.getByRole('button', { name: 'Save' }).count(), 0)
         assert.ok(await page.locator('[name=name]').isDisabled())
+        const rate = { from_currency: 'GBP', rate: '1.1' }
+        const { exchange_rate_id } = await world().make('/exchange-rates', rate)
+        await goTo(page, `/exchange-rates/${exchange_rate_id}`)
+        await page.getByText('needs the permission exchange_rates.edit').waitFor()
         await goTo(page, '/payouts/create')
         await page.getByText('needs the permission payouts.create').waitFor()
         assert.equal(await page.getByLabel('Amount').count(), 0)

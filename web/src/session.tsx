@@ -82,10 +82,13 @@ export function useLatestSession(): Session {
   return useQuery({ ...sessionQuery, refetchOnMount: 'always' }).data ?? session
 }
 
+/** The permission's own name: resources may come in the spelling of their paths. */
+export const permissionNamed = (permission: string) => permission.replaceAll('-', '_')
+
 /** Permission check, for example 'payouts.create'. Accepts resources in the spelling of their paths ('payout-runs'). */
 export function useCan(): (permission: string) => boolean {
   const { granted } = useSession()
-  return permission => granted.includes(permission.replaceAll('-', '_'))
+  return permission => granted.includes(permissionNamed(permission))
 }
 
 export function SessionProvider({

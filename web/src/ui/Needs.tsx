@@ -1,6 +1,6 @@
 import { Alert } from '@mui/material'
 import type { ReactNode } from 'react'
-import { useCan } from '../session.tsx'
+import { permissionNamed, useCan } from '../session.tsx'
 import { Page } from './Page.tsx'
 
 /** Says which permission is missing, instead of a form that the server would refuse. */
@@ -9,7 +9,7 @@ export function Needs({ to, title, children }: { to: string; title: string; chil
   return (
     <Page title={title} narrow>
       <Alert severity="info">
-        This needs the permission {to.replaceAll('-', '_')}, which your role does not have.
+        This needs the permission {permissionNamed(to)}, which your role does not have.
       </Alert>
     </Page>
   )

@@ -12,7 +12,7 @@ import {
   useSaveContext,
 } from 'react-admin'
 import { useFormState, useWatch } from 'react-hook-form'
-import { useCan, useSession } from '../session.tsx'
+import { permissionNamed, useCan, useSession } from '../session.tsx'
 import { hasDecimalComma, type Money, rateText, useMoney, withPoint } from './format.ts'
 import { useGoBack } from './lists.ts'
 import { choicesOf } from './words.ts'
@@ -47,7 +47,7 @@ function ReadOnly({ needs, children }: { needs: string; children: ReactNode }) {
   return (
     <Locked value={true}>
       <Alert severity="info" sx={{ mb: 2 }}>
-        Read-only: changing this needs the permission {needs}, which your role does not have.
+        Read-only: changing this needs the permission {permissionNamed(needs)}, which your role does not have.
       </Alert>
       <Box
         component="fieldset"
