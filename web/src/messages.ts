@@ -2,6 +2,7 @@ import polyglotI18nProvider from 'ra-i18n-polyglot'
 import english from 'ra-language-english'
 import type { I18nProvider } from 'react-admin'
 import { recordPages } from './pages.ts'
+import { count } from './ui/format.ts'
 
 const resources = Object.fromEntries(
   recordPages.map(({ resource, name }) => [resource, { name: name.join(' |||| ') }]),
@@ -18,10 +19,20 @@ const keys = polyglotI18nProvider(
   { allowMissing: true },
 )
 
+/** Numbers as all pages show them; `smart_count` is what decides between singular and plural. */
+const withMarks = (options: Record<string, unknown> = {}) =>
+  Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [
+      name,
+      typeof value === 'number' && name !== 'smart_count' ? count(value) : value,
+    ]),
+  )
+
 /**
  * Translates keys of react-admin only. All other text is shown as it is, since names and messages may look like keys.
  */
 export const i18nProvider: I18nProvider = {
   ...keys,
-  translate: (key, options) => (/^(ra|resources)\./.test(key) ? keys.translate(key, options) : key),
+  translate: (key, options) =>
+    /^(ra|resources)\./.test(key) ? keys.translate(key, withMarks(options)) : key,
 }
