@@ -145,7 +145,11 @@ export function SearchDialog({ onClose, takeEarly }: SearchProps) {
 
 function HitNumber({ number }: Pick<Hit, 'number'>) {
   return (
-    <Typography component="span" variant="caption" sx={{ color: 'text.secondary', ml: 'auto' }}>
+    <Typography
+      component="span"
+      variant="caption"
+      sx={{ color: 'text.secondary', ml: 'auto', whiteSpace: 'nowrap' }}
+    >
       #{number}
     </Typography>
   )
