@@ -266,8 +266,8 @@ function DeleteAffiliate({ affiliate }: { affiliate: Affiliate }) {
         never used again.
       </Typography>
       <Typography sx={{ mt: 1 }}>
-        What stays: the account {affiliate.user.user_login}, and every payout that was made. The account can
-        become an affiliate again.
+        What stays: the account {affiliate.user.user_login}, the referrals and the ledger, and every payout
+        that was made. The account can become an affiliate again.
       </Typography>
       {affiliate.unpaid_earnings !== 0 && (
         <Typography sx={{ mt: 1 }}>
