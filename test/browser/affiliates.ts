@@ -257,6 +257,29 @@ export function affiliateScenarios(world: () => World): void {
       })
     })
 
+    test('phone - a name of one long word makes no page wider than the window', async () => {
+      const long = 'Rindfleischetikettierungsueberwachungsaufgabenuebertragungsgesetz'
+      const args = { create_user: true, payment_email: 'longname@example.net' }
+      const affiliate: { id: number; user_id: number } = await world().make('/affiliates', args)
+      await world().work(
+        `/affiliates/${affiliate.id}/show`,
+        async page => {
+          await page.request.patch(`/admin/api/users/${affiliate.user_id}`, {
+            headers: { 'x-admin-request': '1' },
+            data: { display_name: long },
+          })
+          const payout = await world().make('/payouts', { affiliate_id: affiliate.id, amount: 5 })
+          const { id } = affiliate
+          for (const path of [`/affiliates/${id}`, `/affiliates/${id}/ledger`, `/payouts/${payout.id}`]) {
+            await page.goto(`/admin${path}`)
+            await page.getByText(long).first().waitFor()
+            assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360, path)
+          }
+        },
+        { width: 360, height: 740 },
+      )
+    })
+
     test('phone - several are chosen from their cards, and sorted', async () => {
       const made: { id: number }[] = []
       for (const name of ['carda', 'cardb']) {

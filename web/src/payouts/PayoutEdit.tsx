@@ -72,7 +72,7 @@ function EditPage() {
       {isOfRun ? (
         <OfRun payout={record} />
       ) : (
-        <Typography sx={{ mb: 2, color: 'text.secondary' }}>
+        <Typography sx={{ mb: 2, color: 'text.secondary', overflowWrap: 'anywhere' }}>
           {money.full(record.amount)} to <AffiliateName id={record.affiliate_id} link />, recorded on{' '}
           {time(record.date)} by <Owner id={record.owner} />.
         </Typography>

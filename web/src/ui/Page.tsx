@@ -37,7 +37,7 @@ export function Page({ parent, narrow, children, ...head }: PageProps) {
           component={RouterLink}
           to={listAt(parent.to)}
           variant="body2"
-          sx={{ display: 'inline-block', mb: 0.75 }}
+          sx={{ display: 'inline-block', mb: 0.75, overflowWrap: 'anywhere' }}
         >
           ← {parent.label}
         </Link>
