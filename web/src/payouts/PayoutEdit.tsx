@@ -1,7 +1,7 @@
 import { Box, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { EditBase, required, SelectInput, useEditContext, useReference } from 'react-admin'
+import { EditBase, required, SelectInput, useEditContext } from 'react-admin'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { get, queryOf } from '../api.ts'
 import { type Item, methodName } from '../runs/run.ts'
@@ -16,6 +16,7 @@ import { RecordLink } from '../ui/RecordLink.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { capital } from '../ui/words.ts'
+import { UserName } from '../users/UserName.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
 import { argumentsOf, Fields, OfThePayment } from './PayoutForms.tsx'
 import { payouts } from './pages.ts'
@@ -74,7 +75,7 @@ function EditPage() {
       ) : (
         <Typography sx={{ mb: 2, color: 'text.secondary', overflowWrap: 'anywhere' }}>
           {money.full(record.amount)} to <AffiliateName id={record.affiliate_id} link />, recorded on{' '}
-          {time(record.date)} by <Owner id={record.owner} />.
+          {time(record.date)} by <UserName id={record.owner} />.
         </Typography>
       )}
       <CarefulForm key={record.status} needs="payouts.edit">
@@ -109,7 +110,7 @@ function OfRun({ payout }: { payout: Payout }) {
           [isFailed ? 'Failed at' : 'Paid at', time(date)],
           ['Payment', item?.reference && <bdi key="payment">{item.reference}</bdi>],
           ['Outcome', item && isFailed && <Outcome key="outcome" item={item} />],
-          ['Recorded by', <Owner key="owner" id={owner} />],
+          ['Recorded by', <UserName key="owner" id={owner} />],
         ]}
       />
     </Box>
@@ -173,11 +174,6 @@ function FieldsOfRun({ status }: { status: Payout['status'] }) {
       <OfThePayment />
     </FormSection>
   )
-}
-
-function Owner({ id }: { id: number }) {
-  const { referenceRecord } = useReference({ reference: 'users', id })
-  return <bdi>{referenceRecord?.display_name || referenceRecord?.login || `account ${id}`}</bdi>
 }
 
 function DeletePayout({ payout }: { payout: Payout }) {
