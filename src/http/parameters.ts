@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { Failure, invalidArguments } from '../base/errors.ts'
-import { parseExactly } from '../base/json.ts'
+import { endOfText, parseExactly } from '../base/json.ts'
 import { isObject } from '../base/unknown.ts'
 
 /** Has no prototype, so that a parameter may have any name, even `constructor`. */
@@ -18,8 +18,7 @@ const JSON_TYPE = 'application/json'
 export const LINES_TYPE = 'application/x-ndjson'
 const MAX_JSON_DEPTH = 32
 
-const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE, COLON] =
-  Buffer.from('"\\[]{}:')
+const [QUOTE, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE, COLON] = Buffer.from('"[]{}:')
 const LINE_BREAK = 10
 
 export const noParameters: Parameters = Object.freeze(Object.create(null))
@@ -150,15 +149,6 @@ function isWithinBounds(json: string): boolean {
     if (depth > MAX_JSON_DEPTH || names > MAX_PARAMETERS) return false
   }
   return true
-}
-
-/** @returns the index of the closing quote of the string that opens at `begin` */
-function endOfText(json: string, begin: number): number {
-  let index = begin + 1
-  while (index < json.length && json.charCodeAt(index) !== QUOTE) {
-    index += json.charCodeAt(index) === BACKSLASH ? 2 : 1
-  }
-  return index
 }
 
 async function parseMultipart(mediaType: string, body: Buffer): Promise<Parameters> {
