@@ -91,5 +91,10 @@ test('reading in the background (SQLite): it only reads, and ends with the datab
   await service.close()
   assert.ok((await cut) instanceof DatabaseUnavailable)
   assert.ok((await snapshot) instanceof DatabaseUnavailable)
+  const ports = () => process.getActiveResourcesInfo().filter(name => name === 'MessagePort').length
+  const before = ports()
   await assert.rejects(countFar(background.reader), DatabaseUnavailable)
+  await assert.rejects(background.snapshot(countFar), DatabaseUnavailable)
+  // A thread that had been started for them would keep the process alive.
+  assert.equal(ports(), before)
 })

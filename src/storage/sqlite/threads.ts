@@ -108,6 +108,8 @@ export class SqliteThreads {
   ): Promise<T> {
     try {
       return await this.#turns.read(budget, async goOn => {
+        // A thread that starts now would keep the process alive: nobody ends it.
+        if (this.#closed) throw closed
         const thread = this.#idle.pop() ?? this.#start()
         try {
           return await work(thread, goOn)
