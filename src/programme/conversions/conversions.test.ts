@@ -48,9 +48,11 @@ describeService('conversions', service => {
     assert.deepEqual(found, conversion)
     const { body: explained } = await service().get(`/conversions/${conversion.id}/explanation`)
     assert.deepEqual(explained, explanation)
-    for (const search of [reference, 'pi_3Nx', 'PI_3']) {
-      const { body: ids } = await service().get(`/conversions?fields=ids&search=${search}`)
-      assert.deepEqual(ids, [conversion.id], search)
+    for (const search of [reference, 'pi_3Nx', 'PI_3', '"', '[']) {
+      const { body: ids } = await service().get(
+        `/conversions?fields=ids&search=${encodeURIComponent(search)}`,
+      )
+      assert.deepEqual(ids, search.length === 1 ? [] : [conversion.id], search)
     }
   })
 

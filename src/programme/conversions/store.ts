@@ -11,13 +11,12 @@ import type { Referral } from '../referrals/referral.ts'
 import type { Claimant } from './attribution.ts'
 import { type Conversion, conversion } from './conversion.ts'
 
+/** A list in JSON, without what is around its texts. */
+const otherNames = sql`lower(replace(replace(replace(conversions.aliases, '["', ''), '","', ' '), '"]', ''))`
+
 export const conversions = storeOf(conversion, {
   search: search =>
-    containing(
-      [sql.ref('conversions.reference_key'), sql`lower(conversions.aliases)`],
-      search,
-      sql.ref('conversions.id'),
-    ),
+    containing([sql.ref('conversions.reference_key'), otherNames], search, sql.ref('conversions.id')),
 })
 
 type NewConversion = Insertable<Tables['conversions']>
