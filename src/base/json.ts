@@ -1,6 +1,6 @@
 /** JSON beyond `JSON.parse` and `JSON.stringify`: numbers with all their digits, what may be stored, and long lists. */
 import { randomUUID } from 'node:crypto'
-import { isParagraphs } from './schemas.ts'
+import { isPlain } from './text.ts'
 import { hasMembers } from './unknown.ts'
 
 /** A number as it was written. `JSON.stringify` writes it so again. */
@@ -83,10 +83,11 @@ export function problemOfJson(value: unknown, most: number): string | undefined 
   return hasPlainTexts(value) ? undefined : 'must have texts and names without control characters.'
 }
 
+/** Marks of the direction of text stay: names of products have them, and no page shows JSON as one line. */
 function hasPlainTexts(value: unknown): boolean {
-  if (typeof value === 'string') return isParagraphs(value)
+  if (typeof value === 'string') return isPlain(value)
   if (!hasMembers(value)) return true
-  return Object.entries(value).every(([name, member]) => isParagraphs(name) && hasPlainTexts(member))
+  return Object.entries(value).every(([name, member]) => isPlain(name) && hasPlainTexts(member))
 }
 
 /** A list, page by page. */

@@ -5,7 +5,7 @@
 import { type TSchema, Type } from 'typebox'
 import { CURRENCY_CODE, problemOfCurrencyCode } from './currencies.ts'
 import { MAX_AMOUNT, MAX_RATE, RATE_DECIMALS, toUnits } from './money.ts'
-import { isEmail } from './text.ts'
+import { isEmail, isPlain } from './text.ts'
 import { parseMoment } from './time.ts'
 
 const MAX_IDENTIFIER = Number.MAX_SAFE_INTEGER
@@ -95,10 +95,6 @@ function isLine(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text)
 }
 
-/** Whether text has neither control characters, except tabs and line breaks, nor halves of characters. */
-export const isParagraphs = (text: string): boolean =>
-  !/(?![\t\n\r])[\p{Cc}\p{Cs}]/u.test(text) && !TURNS_DIRECTION.test(text)
-
 /** String formats beyond what JSON Schema can express: `test` validates, `expects` completes the sentence "must be …". */
 export const formats: Record<string, Format> = {
   line: {
@@ -106,7 +102,7 @@ export const formats: Record<string, Format> = {
     expects: 'one line of text without control characters',
   },
   paragraphs: {
-    test: isParagraphs,
+    test: text => isPlain(text) && !TURNS_DIRECTION.test(text),
     expects: 'text without control characters',
   },
   code: {

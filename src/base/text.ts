@@ -40,6 +40,9 @@ const PLAIN: Readonly<Record<string, string>> = {
 }
 const NOT_PLAIN = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g')
 
+/** Whether text has neither control characters, except tabs and line breaks, nor halves of characters. */
+export const isPlain = (text: string): boolean => !/(?![\t\n\r])[\p{Cc}\p{Cs}]/u.test(text)
+
 /** Form in which names are searched: without case and accents. Addresses and codes keep their accents. */
 export function foldAccents(text: string): string {
   return foldCase(text)

@@ -80,13 +80,7 @@ describeService('JSON that is kept for its sender', service => {
   })
 
   test('400 - control characters and halves of characters, in texts and in names', async () => {
-    for (const text of [
-      '"\\ud83d"',
-      '{"a":"\\u0000"}',
-      '{"a":[{"\\u0007":1}]}',
-      '["\\u202e"]',
-      '"\\u0085"',
-    ]) {
+    for (const text of ['"\\ud83d"', '{"a":"\\u0000"}', '{"a":[{"\\u0007":1}]}', '"\\u0085"']) {
       assertFailure(await create(`"custom":${text}`), 400, 'rest_invalid_param')
       const { body } = await create(`"custom":${text},"products":[${text}]`)
       assert.deepEqual(Object.keys(body.data.params), ['custom', 'products'], text)
@@ -104,7 +98,7 @@ describeService('JSON that is kept for its sender', service => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     const sent = `affiliate_id=${affiliate.id}&amount=1&custom=%FF`
     assertFailure(await service().post('/referrals', sent, { headers: form }), 400, 'rest_invalid_param')
-    const several = '"custom":{"note":"two\\nlines\\tof \\ud83d\\ude00, and a \\\\u0000"}'
+    const several = '"custom":{"note":"two\\nlines\\tof \\ud83d\\ude00, \\u202ba\\u202c and a \\\\u0000"}'
     assert.equal((await create(several)).status, 201)
   })
 
