@@ -80,7 +80,10 @@ export function affiliateScenarios(world: () => World): void {
 
         await page.getByRole('button', { name: 'Delete' }).click()
         const question = page.getByRole('alertdialog')
-        assert.match(await question.innerText(), /What stays: the account fresh, and every payout/)
+        assert.match(
+          await question.innerText(),
+          /What stays: the account fresh, the referrals and the ledger, and every payout/,
+        )
         await question.getByRole('button', { name: 'Cancel' }).click()
         await question.waitFor({ state: 'hidden' })
         assert.equal((await world().api('GET', `/affiliates/${id}`)).status, 200)
@@ -135,7 +138,7 @@ export function affiliateScenarios(world: () => World): void {
     })
 
     test('two people move the same affiliate to a group - the second is told which by its name', async () => {
-      const args = { create_user: true, payment_email: 'contested@example.net' }
+      const args = { create_user: true, payment_email: 'contested@example.org' }
       const affiliate: { id: number } = await world().make('/affiliates', args)
       const [press, partners] = [
         await world().make('/groups', { name: 'Press of theirs' }),
@@ -259,7 +262,7 @@ export function affiliateScenarios(world: () => World): void {
 
     test('phone - a name of one long word makes no page wider than the window', async () => {
       const long = 'Rindfleischetikettierungsueberwachungsaufgabenuebertragungsgesetz'
-      const args = { create_user: true, payment_email: 'longname@example.net' }
+      const args = { create_user: true, payment_email: 'longname@example.org' }
       const affiliate: { id: number; user_id: number } = await world().make('/affiliates', args)
       await world().work(
         `/affiliates/${affiliate.id}/show`,
