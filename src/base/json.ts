@@ -16,7 +16,7 @@ declare global {
   }
 }
 
-/** Whether there may be a number that a double cannot hold: each has the digits of those that are shorter. */
+/** Whether there may be a number that a double cannot hold: it holds each of fewer than 16 digits. */
 const HAS_LONG_NUMBER = /\d(?<![\d.]\d)[\d.]{15}/
 /** The beginning of a text, or a long number; not the digits of an exponent. */
 const TEXT_OR_LONG_NUMBER = /"|(?<![\d.eE+-])-?(?=[\d.]{16})(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g

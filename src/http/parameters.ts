@@ -120,7 +120,7 @@ function* linesApart(body: Buffer): Generator<string> {
   }
 }
 
-/** Parses one JSON object, its numbers exactly. @throws Failure invalid_json, invalid_argument */
+/** Parses one JSON object, with all digits of long numbers. @throws Failure invalid_json, invalid_argument */
 export function parseJson(body: Buffer | string): Parameters {
   let value: unknown
   try {

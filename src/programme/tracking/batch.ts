@@ -197,9 +197,9 @@ export class VisitBatch {
   }
 }
 
-/** Those that no transaction has written whose outcome is unknown. */
+/** Those that the transaction in doubt has not written. */
 async function unwritten(tx: Tx, batch: readonly AnsweredVisit[]): Promise<AnsweredVisit[]> {
-  // It has added to them, and may not have ended.
+  // That transaction may still be under way: it has locked the affiliates, to whose figures it adds.
   await affiliates.holdAll(tx, [...new Set(batch.map(({ affiliateId }) => affiliateId))])
   const nonces = await writtenAmong(
     tx,
