@@ -76,7 +76,7 @@ test('503 - the files of the database are moved away or removed while the servic
   assert.equal((await affiliated(['restore', backup, '--database', url])).code, 0)
   const restored = await openDatabase(url)
   t.after(() => restored.close())
-  await restored.transaction(tx => tx.updateTable('affiliates').set({ notes: 'in the log' }).execute())
+  await restored.transaction(tx => tx.updateTable('affiliates').set({ updated_at: 7 }).execute())
   await delay(1000)
   await assertRefused()
   assert.equal(await service.stop(), 0)
