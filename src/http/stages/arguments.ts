@@ -32,16 +32,17 @@ export function readArguments(
   const reader = new ArgumentReader(endpoint.arguments)
   const ofItem = inPath(endpoint)
   const edits = endpoint.permission.endsWith('.edit')
+  const hasBody = takesBody(endpoint)
 
   const take: preHandlerAsyncHookHandler = async (request, reply) => {
-    const empty: string[] = []
-    const filledIn = (source: Parameters) => (edits ? withoutEmpty(source, empty) : source)
-    const body = takesBody(endpoint) ? await bodyOf(request, filledIn) : noParameters
+    const unread: string[] = []
+    const filledIn = (source: Parameters) => (edits ? withoutEmpty(source, unread) : source)
+    const body = hasBody ? await bodyOf(request, filledIn) : withoutBody(request, unread)
     const query = filledIn(parseUrlEncoded(queryOf(request)))
     refuseInvalid(methodsIn(request, body, query))
     const result = reader.read(pathOf(request), body, query, isTyped(typeOf(request)))
     const { args, problems, missing } = result
-    const ignored = [...empty, ...result.ignored, ...unreadBody(endpoint, request)]
+    const ignored = unread.length === 0 ? result.ignored : [...unread, ...result.ignored]
     if (endpoint.strict) Object.assign(problems, unknownIn(ignored))
     if (ignored.length > 0) reply.header('X-Ignored-Arguments', ignoredHeader(ignored))
     if (ofItem.some(name => name in problems)) throw new Failure(resource.missing)
@@ -111,12 +112,12 @@ async function bodyOf(
   return isTyped(type) ? parameters : filledIn(parameters)
 }
 
-/** A body of a GET is not read. */
-const unreadBody = (endpoint: Endpoint, { headers }: FastifyRequest): readonly string[] =>
-  !takesBody(endpoint) &&
-  ((headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined)
-    ? ['body']
-    : []
+/** The body of a GET is not read. */
+function withoutBody({ headers }: FastifyRequest, unread: string[]): Parameters {
+  if ((headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined)
+    unread.push('body')
+  return noParameters
+}
 
 /** In an edit, a form field that was left blank changes nothing. */
 function withoutEmpty(source: Parameters, empty: string[]): Parameters {
