@@ -17,6 +17,8 @@ export interface Filter<S extends TSchema = TSchema> {
    * @param name of this argument
    */
   keep(value: unknown, settings: Settings, args: Readonly<Record<string, unknown>>, name: string): unknown
+  /** Whether it looks at the folded text of a field that is `folded`. */
+  readonly ofFolded?: true
   /** The SQL text may depend on which properties `value` has, never on their values: see `prepared`. */
   where(column: RawBuilder<unknown>, value: unknown): Expression<SqlBool>[]
 }

@@ -40,15 +40,11 @@ export const whether = (set: string, unset: string, description: string): Filter
     ],
   })
 
-/**
- * Filters by text of which capitals and small letters are the same.
- * @param key the column that has it folded, as table.column
- */
-export const inAnyCase = (key: string, schema: ReturnType<typeof listOf>): Filter =>
-  filter(schema)({
-    keep: values => (values as readonly string[]).map(foldCase),
-    where: (_column, keys: readonly string[]) => oneOf(sql.ref(key), keys),
-  })
+/** Filters by folded text of which capitals and small letters are the same. */
+export const inAnyCase = (schema: ReturnType<typeof listOf>): Filter => ({
+  ...filter(schema)({ keep: values => (values as readonly string[]).map(foldCase), where: oneOf }),
+  ofFolded: true,
+})
 
 /** Filters by codes of currencies. */
 export const anyCurrency = (description: string): Filter =>

@@ -246,7 +246,8 @@ function matcher(table: string, filters: Filters, search: Searches) {
       if (criteria[name] !== undefined) conditions.push(make(criteria[name] as never))
     }
     for (const [name, { filter, column: of }] of filters) {
-      if (criteria[name] !== undefined) conditions.push(...filter.where(column(of), criteria[name]))
+      const looked = filter.ofFolded ? `${of}_key` : of
+      if (criteria[name] !== undefined) conditions.push(...filter.where(column(looked), criteria[name]))
     }
     return conditions.length === 0 ? sql<boolean>`1 = 1` : (sql.join(conditions, sql` AND `) as never)
   }

@@ -106,10 +106,7 @@ const fields = {
     order: { expression: sql.ref('affiliates.payment_email_key'), value: foldCase },
     create: Type.Optional(optionalEmail("E-mail address for payments; the account's applies when omitted.")),
     edit: Type.Optional(optionalEmail('New e-mail address for payments; empty unsets it.')),
-    filter: inAnyCase(
-      'affiliates.payment_email_key',
-      listOf(line(254), 'Only these e-mail addresses for payments.'),
-    ),
+    filter: inAnyCase(listOf(line(254), 'Only these e-mail addresses for payments.')),
     initial: '',
     show: (stored: string) => stored,
     keep: (value: string) => value,

@@ -17,7 +17,7 @@ const fields = {
   code: {
     ...code,
     isName: false,
-    filter: inAnyCase('coupons.code_key', listOf(line(MAX_CODE), 'Only those with one of these codes.')),
+    filter: inAnyCase(listOf(line(MAX_CODE), 'Only those with one of these codes.')),
     create: line(MAX_CODE, description),
     edit: Type.Optional(line(MAX_CODE, 'New code.')),
     problem: (value: string) =>

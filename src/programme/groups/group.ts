@@ -13,7 +13,7 @@ const fields = {
   name: {
     ...name,
     isName: false,
-    filter: inAnyCase('groups.name_key', listOf(line(100), 'Only those with one of these names.')),
+    filter: inAnyCase(listOf(line(100), 'Only those with one of these names.')),
     create: line(100, description),
     edit: Type.Optional(line(100, 'New name.')),
     problem: (value: string) => (value.trim() === '' ? 'must name the group.' : undefined),

@@ -35,7 +35,7 @@ const fields = {
   code: {
     ...text(64, CODE, neither),
     isName: false,
-    filter: inAnyCase('links.code_key', listOf(line(64), 'Only those with one of these codes.')),
+    filter: inAnyCase(listOf(line(64), 'Only those with one of these codes.')),
     create: Type.Optional(code(CODE)),
     edit: Type.Optional(code(CODE)),
     sample: ({ random }: { random(): number }) => `s${random().toString(36).slice(2, 12)}`,
