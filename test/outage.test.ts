@@ -1,11 +1,10 @@
 /** The database goes away under load, in every way that it can, and comes back. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect, createServer, type Server, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { changeSettings } from '../src/settings/rules.ts'
+import { FreezableWire } from './freezable.ts'
 import { BROWSER, openDatabase, operatorOf, type ServeProcess, serveProcess } from './harness.ts'
 import { type Answered, type Load, load, tally, until } from './load.ts'
 import { freshDatabase, PostgresServer } from './postgres.ts'
@@ -18,13 +17,13 @@ const ENDED_WITHIN_MS = 13_000
 
 describe('outage of PostgreSQL', () => {
   let server: PostgresServer
-  let wire: Wire
+  let wire: FreezableWire
   let service: ServeProcess
   let databaseUrl: string
   before(async () => {
     server = await PostgresServer.launch()
     databaseUrl = (await freshDatabase(server.url)).url
-    wire = await Wire.to(server.port)
+    wire = await FreezableWire.to(server.port)
     const url = new URL(databaseUrl)
     url.port = String(wire.port)
     service = await serveProcess(['--log-level', 'fatal', '--database', url.href])
@@ -222,57 +221,3 @@ describe('outage of PostgreSQL', () => {
 })
 
 const isAnswered = ({ status }: Answered) => status < 500
-
-/** Stands between service and database, and can stop passing on what it gets. */
-class Wire {
-  readonly port: number
-  readonly #server: Server
-  readonly #sockets: Set<Socket>
-  readonly #state: { frozen: boolean }
-
-  private constructor(server: Server, sockets: Set<Socket>, state: { frozen: boolean }) {
-    this.#server = server
-    this.port = (server.address() as { port: number }).port
-    this.#sockets = sockets
-    this.#state = state
-  }
-
-  static async to(port: number): Promise<Wire> {
-    const sockets = new Set<Socket>()
-    const state = { frozen: false }
-    const server = createServer(inner => {
-      const outer = connect(port, '127.0.0.1')
-      for (const [from, to] of [
-        [inner, outer],
-        [outer, inner],
-      ] as const) {
-        sockets.add(from)
-        from.pipe(to)
-        from.on('error', () => to.destroy())
-        from.on('close', () => {
-          sockets.delete(from)
-          to.destroy()
-        })
-        if (state.frozen) from.pause()
-      }
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    return new Wire(server, sockets, state)
-  }
-
-  freeze(): void {
-    this.#state.frozen = true
-    for (const socket of this.#sockets) socket.pause()
-  }
-
-  /** What was swallowed stays so: its connections are dead. */
-  thaw(): void {
-    this.#state.frozen = false
-    for (const socket of this.#sockets) socket.destroy()
-  }
-
-  close(): void {
-    this.thaw()
-    this.#server.close()
-  }
-}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
+import { FreezableWire } from '../../../test/freezable.ts'
 import { engines, serviceOn } from '../../../test/harness.ts'
 import { DatabaseUnavailable } from '../database.ts'
 import { Places } from './places.ts'
@@ -103,6 +104,29 @@ test('a connection that is silent for longer than a statement may take is given 
   })
   await assert.rejects(processId(), DatabaseUnavailable)
   assert.notEqual(await processId(), pid)
+})
+
+test('idle connections that are handed out do not pass for answers', async t => {
+  const fresh = await engines.PostgreSQL!()
+  const url = new URL(fresh.url)
+  const wire = await FreezableWire.to(Number(url.port))
+  url.port = String(wire.port)
+  const pool = new PostgresPool({ connectionString: url.href }, { size: 10 })
+  t.after(async () => {
+    wire.close()
+    await pool.close()
+    await fresh.remove()
+  })
+  const read = () => pool.read('SELECT 1', [], false)
+  await Promise.all(Array.from({ length: 10 }, read))
+  wire.freeze()
+  const refusals = [assert.rejects(read(), DatabaseUnavailable)]
+  // More often than the server is doubted.
+  const others = setInterval(() => refusals.push(assert.rejects(read(), DatabaseUnavailable)), 250)
+  await refusals[0]
+  clearInterval(others)
+  assert.ok(refusals.length < 10, 'the server was doubted before all connections were taken')
+  await Promise.all(refusals)
 })
 
 test('a pool is closed although a connection is silent', { timeout: 30_000 }, async t => {

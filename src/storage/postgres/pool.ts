@@ -113,6 +113,7 @@ export class PostgresPool {
     // Users of a connection learn of its end from their query; these handlers only keep it from ending the process.
     this.pool.on('error', () => {})
     this.pool.on('connect', client => {
+      this.#answeredAt = performance.now()
       client.on('error', () => {})
       this.#sessions.set(client, this.#sessionOf(client))
       // A parallel read would take several processors, whereas the service reads in turns.
@@ -137,8 +138,9 @@ export class PostgresPool {
     this.#waiting.add(sentAway.reject)
     const giveUp = () => sentAway.reject(new Error('all connections are busy'))
     const timer = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs)
+    const end = this.#begin()
     try {
-      const client = await this.#timed(Promise.race([connecting, sentAway.promise]))
+      const client = await Promise.race([connecting, sentAway.promise])
       return this.#sessions.get(client)!
     } catch (error) {
       // A connection that comes too late is returned.
@@ -148,6 +150,8 @@ export class PostgresPool {
       )
       throw new DatabaseUnavailable(`PostgreSQL: ${messageOf(error)}`, error)
     } finally {
+      // No answer of the server: the pool hands out idle connections, dead ones as well, without asking it.
+      end(false)
       clearTimeout(timer)
       this.#waiting.delete(sentAway.reject)
     }
@@ -210,18 +214,6 @@ export class PostgresPool {
   #cutSilent(now: number): void {
     for (const { since, session } of this.#underWay) {
       if (session && !session.isUnlimited && now - since > this.#silentMs) socketOf(session.client).destroy()
-    }
-  }
-
-  async #timed<T>(work: Promise<T>): Promise<T> {
-    const end = this.#begin()
-    try {
-      const result = await work
-      end(true)
-      return result
-    } catch (error) {
-      end(false)
-      throw error
     }
   }
 
