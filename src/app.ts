@@ -302,6 +302,7 @@ async function serveVisitors(app: FastifyInstance, database: Database, options: 
       logger.warn({ visits }, 'visits were answered and are not counted: they could not be written in time'),
   }
   const tracking = new Tracking(onBehalfOf(service, database), allow, reports, cutOff)
+  await tracking.begin()
   await app.register(open, { routes: visitorRoutes(tracking, HOME) })
   app.addHook('onClose', () => tracking.close())
 }

@@ -56,12 +56,15 @@ export class Tracking {
     this.links = new FollowedLinks(context.database)
     this.#batch = new VisitBatch(context, reports, cutOff)
     this.#rounds = new Rounds(KEYS_EVERY_MS, async () => {
-      // Known before there is a visitor: the first one may come while the database is away.
       this.#settings = await loadSettings(this.#context.database.reader)
       // A service without visitors needs no key.
       if (this.#key) await this.#readKey()
     })
-    void this.#rounds.go()
+  }
+
+  /** To be awaited before the first visitor, who may come while the database is away. */
+  async begin(): Promise<void> {
+    await this.#rounds.go()
   }
 
   /** The last ones that could be read: visitors are led to the page also while the database is away. */
