@@ -61,6 +61,9 @@ async function foreignKeys({ engine, reader }: Database, table: string): Promise
 /** A new payment format brings a value of its own without a migration. */
 const GROWING = 'payout_runs.method'
 
+/** Its list of four statuses is from 0.1, and stays as it is: the table would have to be made anew. */
+const OF_THE_FIRST_RELEASE = 'affiliates'
+
 const choicesOf = ({ wire }: Field): unknown =>
   wire && 'enum' in wire && Array.isArray(wire.enum) ? wire.enum.toSorted() : undefined
 
@@ -90,16 +93,30 @@ describeService('the tables that are declared', service => {
     for (const { kind } of features) {
       const { rows } = await sql<{ definition: string }>`
         SELECT sql AS definition FROM sqlite_schema WHERE name = ${kind.table.name}`.execute(reader)
-      const lists = rows[0]!.definition.matchAll(/CHECK \((\w+) IN \(('[^)]*)\)/g)
-      const taken = [...lists].map(([, column, list]): [string, string[]] => [
+      const lists = rows[0]!.definition.matchAll(
+        /CHECK \((\w+) (?:IN \('[^)]*|= '[^']*'(?: OR \1 = '[^']*')*)\)/g,
+      )
+      const taken = [...lists].map(([check, column]): [string, string[]] => [
         column!,
-        JSON.parse(`[${list!.replaceAll("'", '"')}]`).toSorted(),
+        [...check.matchAll(/'([^']*)'/g)].map(([, value]) => value!).toSorted(),
       ])
       const values = partsOf(kind.fields).flatMap(({ column, field }) => {
         const choices = choicesOf(field)
         return choices && `${kind.table.name}.${column}` !== GROWING ? [[column, choices]] : []
       })
       assert.deepEqual(taken.sort(), values.sort(), kind.name)
+    }
+  })
+
+  test('no insertion of a row makes SQLite make a table', async t => {
+    const { engine, reader } = service().database
+    if (engine.name !== 'SQLite') return t.skip()
+    for (const table of schema) {
+      const names = [...columnsOf(table).keys()]
+      const insertion = `INSERT INTO ${table.name} (${names}) VALUES (${names.map(() => '1')})`
+      const { rows } = await sql<{ opcode: string }>`EXPLAIN ${sql.raw(insertion)}`.execute(reader)
+      const makesOne = rows.some(({ opcode }) => opcode === 'OpenEphemeral')
+      assert.equal(makesOne, table.name === OF_THE_FIRST_RELEASE, table.name)
     }
   })
 

@@ -26,6 +26,9 @@ export const isPaid = (kind: ConversionKind): kind is 'sale' | 'renewal' =>
 export const isTaking = (kind: ConversionKind): boolean => !isEarning(kind) && kind !== 'attribution'
 export const isEarning = (kind: ConversionKind): kind is SaleKind => earningKinds.some(one => one === kind)
 
+/** In the words of the index of those that are unattributed. */
+const ofKind = (kind: SaleKind) => sql`conversions.kind = ${sql.lit(kind)}`
+
 export const MAX_REFERENCE = 190
 
 /** About the customer, so the erasure of an affiliate leaves it. */
@@ -169,7 +172,7 @@ const fields = {
         keep: (value): { none?: true; some?: true } => (value ? { none: true } : { some: true }),
         where: (column, value) => [
           value.none
-            ? sql<boolean>`(${column} = 0 AND conversions.kind IN (${sql.join(earningKinds.map(sql.lit))}))`
+            ? sql<boolean>`(${column} = 0 AND (${sql.join(earningKinds.map(ofKind), sql` OR `)}))`
             : sql<boolean>`${column} <> 0`,
         ],
       }),

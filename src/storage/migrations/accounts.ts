@@ -1,6 +1,7 @@
 /** Accounts since 0.1: further roles, second factor, details of sessions. */
 import type { Engine } from '../database.ts'
 import type { Step } from './earning.ts'
+import { oneOf } from './one-of.ts'
 
 /** Not every engine can change a column's constraint, so the column is created anew. */
 export function moreRoles({ text }: Engine): Step[] {
@@ -8,7 +9,7 @@ export function moreRoles({ text }: Engine): Step[] {
     'DROP INDEX users_role',
     'ALTER TABLE users RENAME COLUMN role TO role_before',
     `ALTER TABLE users ADD COLUMN role ${text} NOT NULL DEFAULT ''
-      CHECK (role IN ('administrator', 'manager', 'bookkeeper', 'reader', ''))`,
+      ${oneOf('role', 'administrator', 'manager', 'bookkeeper', 'reader', '')}`,
     "UPDATE users SET role = role_before WHERE role_before <> ''",
     'ALTER TABLE users DROP COLUMN role_before',
     'CREATE INDEX users_role ON users (role, id)',

@@ -1,4 +1,5 @@
 import type { Engine } from '../database.ts'
+import { oneOf } from './one-of.ts'
 
 /** Commission: groups, rules, coupons and exchange rates. */
 export function commission({ identity, integer, text, tableOptions }: Engine): string[] {
@@ -22,7 +23,7 @@ export function commission({ identity, integer, text, tableOptions }: Engine): s
       affiliate_id ${integer} NOT NULL,
       campaign ${text} NOT NULL,
       campaign_key ${text} NOT NULL,
-      status ${text} NOT NULL CHECK (status IN ('active', 'inactive')),
+      status ${text} NOT NULL ${oneOf('status', 'active', 'inactive')},
       created_at ${integer} NOT NULL,
       updated_at ${integer} NOT NULL
     ) ${tableOptions}`,
@@ -47,15 +48,15 @@ export function commission({ identity, integer, text, tableOptions }: Engine): s
       name_key ${text} NOT NULL,
       series ${integer} NOT NULL,
       version ${integer} NOT NULL CHECK (version > 0),
-      status ${text} NOT NULL CHECK (status IN ('current', 'replaced', 'ended')),
+      status ${text} NOT NULL ${oneOf('status', 'current', 'replaced', 'ended')},
       affiliate_id ${integer},
       group_id ${integer},
       priority ${integer} NOT NULL,
       kinds ${text} NOT NULL,
       conditions ${text} NOT NULL,
-      rate_type ${text} NOT NULL CHECK (rate_type IN ('percentage', 'flat', 'per_item')),
+      rate_type ${text} NOT NULL ${oneOf('rate_type', 'percentage', 'flat', 'per_item')},
       rate ${integer} NOT NULL,
-      base ${text} NOT NULL CHECK (base IN ('net', 'gross')),
+      base ${text} NOT NULL ${oneOf('base', 'net', 'gross')},
       max_months ${integer},
       max_payments ${integer},
       hold_days ${integer},

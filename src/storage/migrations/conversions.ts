@@ -1,5 +1,6 @@
 /** Conversions, the names of their payments, and the owners of customers. */
 import type { Engine } from '../database.ts'
+import { isOneOf, oneOf } from './one-of.ts'
 
 export function conversions({
   identity,
@@ -10,7 +11,7 @@ export function conversions({
   refusal,
 }: Engine): string[] {
   const fact = {
-    kind: `${text} NOT NULL CHECK (kind IN ('lead', 'sale', 'renewal', 'refund', 'dispute', 'dispute_won', 'attribution'))`,
+    kind: `${text} NOT NULL ${oneOf('kind', 'lead', 'sale', 'renewal', 'refund', 'dispute', 'dispute_won', 'attribution')}`,
     context: `${text} NOT NULL`,
     reference: `${text} NOT NULL`,
     reference_key: `${text} NOT NULL`,
@@ -48,7 +49,7 @@ export function conversions({
     'CREATE INDEX conversions_customer_id ON conversions (customer_id, occurred_at, id) WHERE customer_id <> 0',
     'CREATE INDEX conversions_created_at ON conversions (created_at, id)',
     'CREATE INDEX conversions_updated_at ON conversions (updated_at, id)',
-    `CREATE INDEX conversions_unattributed ON conversions (id) WHERE affiliate_id = 0 AND kind IN ('lead', 'sale', 'renewal')`,
+    `CREATE INDEX conversions_unattributed ON conversions (id) WHERE affiliate_id = 0 AND (${isOneOf('kind', 'lead', 'sale', 'renewal')})`,
     ...appendOnly('conversions', ['id', ...Object.keys(fact)]),
     // The affiliate may be set once, and never replaced.
     `CREATE TRIGGER conversions_credit BEFORE UPDATE OF affiliate_id ON conversions FOR EACH ROW WHEN (OLD.affiliate_id <> 0 AND NEW.affiliate_id <> OLD.affiliate_id) ${refusal}`,

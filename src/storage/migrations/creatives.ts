@@ -1,4 +1,5 @@
 import type { Engine } from '../database.ts'
+import { oneOf } from './one-of.ts'
 
 export function creatives({ identity, integer, text, tableOptions }: Engine): string[] {
   return [
@@ -10,7 +11,7 @@ export function creatives({ identity, integer, text, tableOptions }: Engine): st
       url ${text} NOT NULL,
       text ${text} NOT NULL,
       image ${text} NOT NULL,
-      status ${text} NOT NULL CHECK (status IN ('active', 'inactive')),
+      status ${text} NOT NULL ${oneOf('status', 'active', 'inactive')},
       created_at ${integer} NOT NULL,
       updated_at ${integer} NOT NULL
     ) ${tableOptions}`,

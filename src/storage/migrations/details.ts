@@ -1,4 +1,5 @@
 import type { Engine } from '../database.ts'
+import { oneOf } from './one-of.ts'
 
 /** Payment details, and the payer's details of an approved run. */
 export function details({ identity, integer, text, tableOptions }: Engine): string[] {
@@ -6,10 +7,10 @@ export function details({ identity, integer, text, tableOptions }: Engine): stri
     `CREATE TABLE payment_details (
       id ${identity},
       affiliate_id ${integer} NOT NULL,
-      method ${text} NOT NULL CHECK (method IN ('paypal', 'sepa', 'nacha')),
+      method ${text} NOT NULL ${oneOf('method', 'paypal', 'sepa', 'nacha')},
       holder ${text} NOT NULL,
       account ${text} NOT NULL,
-      status ${text} NOT NULL CHECK (status IN ('current', 'replaced', 'removed')),
+      status ${text} NOT NULL ${oneOf('status', 'current', 'replaced', 'removed')},
       usable_from ${integer} NOT NULL,
       created_at ${integer} NOT NULL,
       entered_by ${integer} NOT NULL,

@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely'
 import type { Engine, Tx } from '../database.ts'
+import { oneOf } from './one-of.ts'
 
 /** A statement, or a function for what takes several. */
 export type Step = string | ((tx: Tx) => Promise<void>)
@@ -28,7 +29,7 @@ function referrals({ identity, integer, text, tableOptions }: Engine): Step[] {
       parent_id ${integer} NOT NULL,
       description ${text} NOT NULL,
       description_key ${text} NOT NULL,
-      status ${text} NOT NULL CHECK (status IN ('draft', 'pending', 'unpaid', 'paid', 'rejected')),
+      status ${text} NOT NULL ${oneOf('status', 'draft', 'pending', 'unpaid', 'paid', 'rejected')},
       amount ${integer} NOT NULL,
       currency ${text} NOT NULL,
       custom ${text} NOT NULL,
@@ -38,7 +39,7 @@ function referrals({ identity, integer, text, tableOptions }: Engine): Step[] {
       reference_key ${text} NOT NULL,
       products ${text} NOT NULL,
       created_at ${integer} NOT NULL,
-      type ${text} NOT NULL CHECK (type IN ('sale', 'lead', 'opt-in', 'refund', 'write_off')),
+      type ${text} NOT NULL ${oneOf('type', 'sale', 'lead', 'opt-in', 'refund', 'write_off')},
       payout_id ${integer} NOT NULL CHECK (payout_id = 0 OR status = 'paid'),
       run_item_id ${integer} NOT NULL CHECK (run_item_id = 0 OR status IN ('unpaid', 'paid')),
       order_total ${integer},
@@ -67,7 +68,7 @@ function referrals({ identity, integer, text, tableOptions }: Engine): Step[] {
 
 function ledger({ identity, integer, text, tableOptions, appendOnly }: Engine): Step[] {
   const account = (name: string) =>
-    `${text} NOT NULL CHECK (${name} IN ('commission', 'pending', 'unpaid', 'reserved', 'paid_out', 'external', 'difference', 'written_off'))`
+    `${text} NOT NULL ${oneOf(name, 'commission', 'pending', 'unpaid', 'reserved', 'paid_out', 'external', 'difference', 'written_off')}`
   const columns = {
     affiliate_id: `${integer} NOT NULL`,
     amount: `${integer} NOT NULL CHECK (amount > 0)`,

@@ -1,11 +1,12 @@
 import type { Engine } from '../database.ts'
+import { oneOf } from './one-of.ts'
 
 /** Payout runs, their items, and the payouts made from them. */
 export function runs({ identity, integer, text, tableOptions }: Engine): string[] {
   return [
     `CREATE TABLE payout_runs (
       id ${identity},
-      status ${text} NOT NULL CHECK (status IN ('draft', 'approving', 'approved', 'sent', 'closed', 'cancelled')),
+      status ${text} NOT NULL ${oneOf('status', 'draft', 'approving', 'approved', 'sent', 'closed', 'cancelled')},
       method ${text} NOT NULL,
       cut_off ${integer},
       minimum ${integer} NOT NULL,
@@ -15,7 +16,7 @@ export function runs({ identity, integer, text, tableOptions }: Engine): string[
       excluded ${integer} NOT NULL,
       done ${integer} NOT NULL,
       hash ${text} NOT NULL,
-      approval ${text} NOT NULL CHECK (approval IN ('one', 'two')),
+      approval ${text} NOT NULL ${oneOf('approval', 'one', 'two')},
       created_at ${integer} NOT NULL,
       prepared_by ${integer} NOT NULL,
       approved_by ${integer} NOT NULL,
@@ -34,7 +35,7 @@ export function runs({ identity, integer, text, tableOptions }: Engine): string[
       id ${identity},
       run_id ${integer} NOT NULL REFERENCES payout_runs (id),
       affiliate_id ${integer} NOT NULL,
-      status ${text} NOT NULL CHECK (status IN ('included', 'excluded', 'reserved', 'paid', 'failed', 'returned', 'unknown')),
+      status ${text} NOT NULL ${oneOf('status', 'included', 'excluded', 'reserved', 'paid', 'failed', 'returned', 'unknown')},
       reason ${text} NOT NULL,
       amount ${integer} NOT NULL,
       referrals ${integer} NOT NULL,

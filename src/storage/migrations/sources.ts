@@ -1,4 +1,5 @@
 import type { Engine } from '../database.ts'
+import { oneOf } from './one-of.ts'
 
 export function sources({ identity, integer, text, tableOptions }: Engine): string[] {
   return [
@@ -6,9 +7,9 @@ export function sources({ identity, integer, text, tableOptions }: Engine): stri
       id ${identity},
       name ${text} NOT NULL,
       name_key ${text} NOT NULL,
-      type ${text} NOT NULL CHECK (type IN ('stripe', 'woocommerce', 'generic')),
+      type ${text} NOT NULL ${oneOf('type', 'stripe', 'woocommerce', 'generic')},
       context ${text} NOT NULL,
-      status ${text} NOT NULL CHECK (status IN ('active', 'inactive')),
+      status ${text} NOT NULL ${oneOf('status', 'active', 'inactive')},
       secret ${text} NOT NULL,
       signature_header ${text} NOT NULL,
       mapping ${text} NOT NULL,
@@ -23,7 +24,7 @@ export function sources({ identity, integer, text, tableOptions }: Engine): stri
 /** Mode of a source, and the date of its secret. */
 export function sourceModes({ integer, text }: Engine): string[] {
   return [
-    `ALTER TABLE sources ADD COLUMN mode ${text} NOT NULL DEFAULT 'live' CHECK (mode IN ('live', 'test'))`,
+    `ALTER TABLE sources ADD COLUMN mode ${text} NOT NULL DEFAULT 'live' ${oneOf('mode', 'live', 'test')}`,
     `ALTER TABLE sources ADD COLUMN secret_at ${integer} NOT NULL DEFAULT 0`,
     'UPDATE sources SET secret_at = created_at',
   ]

@@ -1,0 +1,9 @@
+/**
+ * Whether a column has one of these values. They are compared one by one: of a list of more than two, SQLite makes a table
+ * for each row that is inserted, which takes longer than an index.
+ */
+export const isOneOf = (column: string, ...values: readonly string[]) =>
+  values.map(value => `${column} = '${value}'`).join(' OR ')
+
+/** The constraint of a column that has one of these values. */
+export const oneOf = (column: string, ...values: readonly string[]) => `CHECK (${isOneOf(column, ...values)})`
