@@ -6,13 +6,18 @@ import { prepared } from '../prepared.ts'
 import { damages } from './damages.ts'
 import { sqliteSearch } from './search.ts'
 
-const furtherInSequence = prepared((tx: Db, { table, count }: { table: string; count: number }) =>
-  tx
-    .$extendTables<{ sqlite_sequence: { name: string; seq: number } }>()
-    .updateTable('sqlite_sequence')
-    .set({ seq: sql<number>`seq + ${count}` })
-    .where('name', '=', table)
-    .returning('seq'),
+interface Sequence {
+  rowid: number
+  name: string
+  seq: number
+}
+const sequences = (db: Db) => db.$extendTables<{ sqlite_sequence: Sequence }>()
+const sequenceOf = prepared((db: Db, { table }: { table: string }) =>
+  sequences(db).selectFrom('sqlite_sequence').select(['rowid', 'seq']).where('name', '=', table),
+)
+/** By row, and without RETURNING: for either, SQLite makes a table of its own. */
+const setSequence = prepared((tx: Db, { rowid, seq }: { rowid: number; seq: number }) =>
+  sequences(tx).updateTable('sqlite_sequence').set({ seq }).where('rowid', '=', rowid),
 )
 
 export const sqlite: Engine = {
@@ -34,10 +39,8 @@ export const sqlite: Engine = {
   tableOptions: 'STRICT',
   clusteredTableOptions: 'STRICT, WITHOUT ROWID',
   async lastIdentity(db, table) {
-    const { rows } = await sql<{
-      seq: number
-    }>`SELECT seq FROM sqlite_sequence WHERE name = ${table}`.execute(db)
-    return rows[0]?.seq ?? 0
+    const [sequence] = await sequenceOf(db, { table })
+    return sequence?.seq ?? 0
   },
   async reserveIdentity(tx, table) {
     const [id] = await sqlite.reserveIdentities(tx, table, 1)
@@ -45,10 +48,11 @@ export const sqlite: Engine = {
   },
   reserveAhead: async () => undefined,
   async reserveIdentities(tx, table, count) {
-    const [row] = await furtherInSequence(tx, { table, count })
-    if (!row) await sqlite.continueIdentity(tx, table, count)
-    const last = row?.seq ?? count
-    return Array.from({ length: count }, (_, index) => last - count + 1 + index)
+    const [sequence] = await sequenceOf(tx, { table })
+    const before = sequence?.seq ?? 0
+    if (sequence) await setSequence(tx, { rowid: sequence.rowid, seq: before + count })
+    else await sqlite.continueIdentity(tx, table, count)
+    return Array.from({ length: count }, (_, index) => before + 1 + index)
   },
   // One transaction writes at a time.
   lock: async () => {},
