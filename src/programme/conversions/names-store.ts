@@ -15,9 +15,9 @@ export interface Names {
 /** A name that is to be kept, under a payment of its own unless it is known. */
 type NewName = Insertable<Tables['payment_names']>
 
-/** Writes what stands there, which holds the name until the transaction ends. */
-const HOLDING =
-  'ON CONFLICT (context, name) DO UPDATE SET name = excluded.name RETURNING context, name, payment_id'
+const kept = prepared((tx: Db, { context, name }: Pick<NewName, 'context' | 'name'>) =>
+  tx.selectFrom('payment_names').selectAll().where('context', '=', context).where('name', '=', name),
+)
 
 /** Waits for those who insert the same names, and locks none that it finds. */
 const insertion = prepared((tx: Db, { rows }: { rows: string }) =>
@@ -60,8 +60,13 @@ const keyOf = ({ context, name }: { context: string; name: string }) => `${conte
 export async function keepNames(tx: Tx, rows: readonly NewName[]): Promise<NewName[]> {
   // In order, so that two transactions with the same names wait for one another only once.
   const sorted = rows.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-  // An embedded database has only one writer.
-  if (directRun(tx)) return insertMany<NewName>(tx, { table: 'payment_names', ending: HOLDING }, sorted)
+  // An embedded database has only one writer. RETURNING would take it longer than asking again.
+  if (directRun(tx)) {
+    await insertMany(tx, { table: 'payment_names', ending: 'ON CONFLICT (context, name) DO NOTHING' }, sorted)
+    const all: NewName[] = []
+    for (const row of sorted) all.push(...(await kept(tx, row)))
+    return all
+  }
   // Inserts before it locks: who waits to insert then holds nothing that others wait to lock, so nobody waits in a circle.
   // All names of their payments: reports of one payment under different names would each wait for the other's.
   const sent = JSON.stringify(sorted)
