@@ -242,6 +242,7 @@ export class PostgresPool {
     this.#isAsking = true
     const answers = await this.#answers()
     this.#isAsking = false
+    if (answers) this.#answeredAt = performance.now()
     // An overloaded server may accept no new connection in time, and still answer on others.
     this.#away = !answers && this.#answeredAt < askedAt
     if (!this.#away) return
