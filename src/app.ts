@@ -30,7 +30,7 @@ import { Allowances, type Grantor, grantAll } from './http/limits/allowances.ts'
 import { Limiter } from './http/limits/limiter.ts'
 import { Load } from './http/limits/load.ts'
 import { open } from './http/open.ts'
-import { problemOf } from './http/problems.ts'
+import { isUnwanted, problemOf } from './http/problems.ts'
 import { type ServerOptions, serverOptions } from './http/server.ts'
 import { signed } from './http/signed.ts'
 import { finish } from './http/stages/finish.ts'
@@ -280,11 +280,6 @@ function jobsOf(context: RequestContext, failed: (error: unknown) => void, passe
   )
   const counts = new Rounds(COUNTS_EVERY_MS, countingAnew(context.database), failed)
   return [runs, holds, search, counts]
-}
-
-/** Whether the only error is that the client has disconnected. */
-function isUnwanted(error: unknown): boolean {
-  return error instanceof DatabaseUnavailable && error.reason === 'not wanted'
 }
 
 /** Public endpoints, with a rate limit per address as large as that of a key. */

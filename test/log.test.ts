@@ -112,6 +112,22 @@ test('names who asks by identifiers, and no address of anybody', async t => {
   assert.match(service.stderr(), new RegExp(`"key":"session of account ${id}"`))
 })
 
+test('a client that hangs up while its lines are worked on is no failure of the service', async t => {
+  const service = await serve(t, [], 'pipe')
+  const { url, token } = service.announced
+  const body = '{"create_user":true}\n'.repeat(2000)
+  for (const afterMs of [50, 100, 200, 400]) {
+    const signal = AbortSignal.timeout(afterMs)
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' }
+    const sent = fetch(`${url}/v1/affiliates`, { method: 'POST', headers, body, signal }).then(reply =>
+      reply.text(),
+    )
+    await sent.catch(() => {})
+  }
+  assert.equal(await service.stop(), 0)
+  assert.doesNotMatch(service.stderr(), /request failed|PREMATURE/)
+})
+
 test('500 - keeps the values of a row that PostgreSQL refuses out of the log', async t => {
   const fresh = await engines.PostgreSQL!()
   t.after(fresh.remove)

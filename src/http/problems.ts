@@ -66,6 +66,13 @@ export function connectionProblem({ code = '' }: { code?: string }): Problem {
   return problemOf(new Failure(refusedByNode[code] ?? 'bad_request'))
 }
 
+/** Whether the only error is that the client has disconnected. */
+export function isUnwanted(error: unknown): boolean {
+  if (error instanceof DatabaseUnavailable) return error.reason === 'not wanted'
+  // Of an answer whose pieces were not read to the end.
+  return codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE'
+}
+
 /** The failure for any error. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error

@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
 import { countSessions } from '../accounts/sessions/store.ts'
 import { now } from '../base/time.ts'
-import { failureOf } from '../http/problems.ts'
+import { failureOf, isUnwanted } from '../http/problems.ts'
 import type { Database } from '../storage/database.ts'
 import { commits, queries } from '../storage/timing.ts'
 import { listensOn } from './listen.ts'
@@ -50,7 +50,7 @@ function measureRequests(app: FastifyInstance): void {
     if (reply.shed) failures.inc({ failure: 'overloaded' })
   })
   app.addHook('onError', async (_request, _reply, error) => {
-    failures.inc({ failure: failureOf(error).failure })
+    if (!isUnwanted(error)) failures.inc({ failure: failureOf(error).failure })
   })
 }
 
