@@ -133,6 +133,9 @@ class Crew {
       if (this.#stopping.signal.aborted) return
       if (this.#workers.has(worker)) await this.#succeed(worker)
     }
+    if (this.#workers.size < this.#size) {
+      throw new CommandFailed('Workers are missing, and their successors do not listen yet.')
+    }
     this.#log.info('all workers were replaced')
   }
 
