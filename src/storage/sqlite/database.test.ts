@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { engines, openDatabase } from '../../../test/harness.ts'
 import { type Database, DatabaseUnavailable, type Tx } from '../database.ts'
+import { inDoubt, isInDoubt, translate } from './errors.ts'
 
 const raise = (tx: Tx) =>
   sql`UPDATE settings SET value = value || '0' WHERE name = 'default_rate'`.execute(tx)
@@ -128,4 +129,13 @@ test('many writes that arrive together leave room for what arrives behind them',
   await all
   assert.equal(done, 100)
   await database.close()
+})
+
+test('a disk without room for the index of the log is full, and not broken', () => {
+  const error = Object.assign(new Error('disk I/O error'), { errcode: 4874, errstr: 'disk I/O error' })
+  const { reason, message } = translate(error) as DatabaseUnavailable
+  assert.deepEqual([reason, message], ['full', 'SQLite: database or disk is full'])
+  // Its commit record may be in the log.
+  assert.ok(isInDoubt(error))
+  assert.match(inDoubt(error).message, /^SQLite: database or disk is full, while/)
 })

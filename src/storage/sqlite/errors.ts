@@ -23,13 +23,17 @@ export const SQLITE_CANTOPEN = 14
 const SQLITE_CONSTRAINT = 19
 const SQLITE_NOTADB = 26
 const SQLITE_IOERR_WRITE = 778
+/** The file of shared memory cannot grow, although the log could. */
+const SQLITE_IOERR_SHMSIZE = 4874
 export const SQLITE_IOERR_FSYNC = 1034
+/** By extended code, else by primary code. */
 const reasons = new Map<number, Reason>([
   [SQLITE_BUSY, 'busy'],
   [SQLITE_LOCKED, 'busy'],
   [SQLITE_READONLY, 'read-only'],
   [SQLITE_IOERR, 'failing'],
   [SQLITE_FULL, 'full'],
+  [SQLITE_IOERR_SHMSIZE, 'full'],
   [SQLITE_CANTOPEN, 'no answer'],
   [SQLITE_CORRUPT, 'damaged'],
   [SQLITE_NOTADB, 'damaged'],
@@ -62,9 +66,15 @@ export function isInDoubt(error: unknown): boolean {
   return !NOT_COMMITTED.has(primaryCode(error))
 }
 
+/** SQLite calls it an error of the disk, which sends its operator to look for a broken one. */
+const wordsOf = (error: unknown) =>
+  codeOfSqlite(error) === SQLITE_IOERR_SHMSIZE
+    ? 'database or disk is full'
+    : (memberOf(error, 'errstr') ?? messageOf(error))
+
 export const inDoubt = (cause: unknown) =>
   new DatabaseUnavailable(
-    `SQLite: ${messageOf(cause)}, while a change was put on the disk: it may have been made or not. Look at the disk and its log, and whether the change is there, before it is made again.`,
+    `SQLite: ${wordsOf(cause)}, while a change was put on the disk: it may have been made or not. Look at the disk and its log, and whether the change is there, before it is made again.`,
     cause,
     'in doubt',
   )
@@ -85,15 +95,12 @@ export function translate(error: unknown): unknown {
   }
   if (errcode === SQLITE_CONSTRAINT_CHECK) return new BoundViolation(error)
   if (errcode === SQLITE_CONSTRAINT_FOREIGNKEY) return new ReferenceViolation(error)
-  const reason = codeOf(error) === 'ERR_INVALID_STATE' ? 'no answer' : reasons.get(primaryCode(error))
+  const known = reasons.get(errcode ?? 0) ?? reasons.get(primaryCode(error))
+  const reason = codeOf(error) === 'ERR_INVALID_STATE' ? 'no answer' : known
   if (reason === undefined) return error
   const advice =
     reason === 'damaged'
       ? '. The file of the database is damaged: stop the service, keep the file, and restore the last backup'
       : ''
-  return new DatabaseUnavailable(
-    `SQLite: ${memberOf(error, 'errstr') ?? messageOf(error)}${advice}`,
-    error,
-    reason,
-  )
+  return new DatabaseUnavailable(`SQLite: ${wordsOf(error)}${advice}`, error, reason)
 }
