@@ -69,7 +69,11 @@ const waitingBriefly = statement('SET LOCAL lock_timeout = 100')
 
 const beingTheOnlyOneOfMany = statement(`SELECT pg_advisory_xact_lock(${MANY_LOCK})`)
 
-const withoutLimits = [NO_LIMIT, 'SET LOCAL lock_timeout = 0']
+const withoutLimits = [
+  NO_LIMIT,
+  'SET LOCAL lock_timeout = 0',
+  'SET LOCAL idle_in_transaction_session_timeout = 0',
+]
 
 /** A table lock, which writes nothing, unlike a row lock; and it takes no snapshot before it waits. */
 const lockOf = (table: Lock, mode: string) => statement(`LOCK TABLE ${table} IN ${mode} MODE`)

@@ -106,6 +106,23 @@ test('a connection that is silent for longer than a statement may take is given 
   assert.notEqual(await processId(), pid)
 })
 
+test('a transaction whose process sends nothing more ends before those who wait for its locks give up', async t => {
+  const fresh = await engines.PostgreSQL!()
+  const pools = [1, 2].map(
+    () => new PostgresPool({ connectionString: fresh.url }, { size: 1, statementMs: 60_000 }),
+  )
+  t.after(async () => {
+    await Promise.all(pools.map(pool => pool.close()))
+    await fresh.remove()
+  })
+  const [frozen, waiting] = await Promise.all(pools.map(pool => pool.connect()))
+  const lock = 'BEGIN; LOCK TABLE settings IN EXCLUSIVE MODE'
+  await frozen!.client.query(lock)
+  await waiting!.client.query(lock)
+  await assert.rejects(frozen!.client.query('SELECT 1'))
+  for (const { client } of [frozen!, waiting!]) client.release(true)
+})
+
 test('idle connections that are handed out do not pass for answers', async t => {
   const fresh = await engines.PostgreSQL!()
   const url = new URL(fresh.url)

@@ -44,6 +44,13 @@ const CLOSE_MS = 2000
 const ANEW_EVERY_MS = 1000
 /** Wait for a lock. */
 const LOCK_MS = 8000
+/**
+ * How long the server lets a transaction wait for its next statement, in which others wait for its locks: less than they do.
+ * Longer waits a process that is frozen, or whose network has gone without a word.
+ */
+const IDLE_MS = 5000
+/** The same for commands, which read elsewhere meanwhile. */
+const IDLE_COMMAND_MS = 60_000
 /** The same for what is written at the end of the service. */
 const LAST_LOCK_MS = 500
 
@@ -102,7 +109,8 @@ export class PostgresPool {
       ...config,
       types,
       keepAlive: true,
-      ...(statementMs !== undefined && { statement_timeout: statementMs, lock_timeout: LOCK_MS }),
+      lock_timeout: LOCK_MS,
+      ...(statementMs !== undefined && { statement_timeout: statementMs }),
     }
     this.pool = new pg.Pool({
       ...this.#config,
@@ -116,9 +124,12 @@ export class PostgresPool {
       this.#answeredAt = performance.now()
       client.on('error', () => {})
       this.#sessions.set(client, this.#sessionOf(client))
+      const idleMs = statementMs === undefined ? IDLE_COMMAND_MS : IDLE_MS
+      const limits = [`SET idle_in_transaction_session_timeout = ${idleMs}`]
       // A parallel read would take several processors, whereas the service reads in turns.
-      if (statementMs !== undefined) client.query('SET max_parallel_workers_per_gather = 0').catch(() => {})
-      if (this.#isCutOff) client.query(`SET lock_timeout = ${LAST_LOCK_MS}`).catch(() => {})
+      if (statementMs !== undefined) limits.push('SET max_parallel_workers_per_gather = 0')
+      if (this.#isCutOff) limits.push(`SET lock_timeout = ${LAST_LOCK_MS}`)
+      client.query(limits.join('; ')).catch(() => {})
     })
     this.pool.on('remove', client => this.#sessions.delete(client))
     this.db = readingBy(this.read)
