@@ -99,6 +99,7 @@ const originsIn = ({ aff_click, affiliate_id, coupon }: Json, reference = '') =>
 
 function readSession(session: Json): Delivery {
   const status = text(session.payment_status)
+  if (session.mode === 'setup') return ignored('The session only stores a way to pay.')
   if (status === 'unpaid') return ignored('The session is not paid yet.')
   const currency = text(session.currency)
   const details = object(session.total_details)
