@@ -32,14 +32,18 @@ export function sameAs(
   const duplicate =
     candidates.find(({ reference }) => reference === fact.reference) ??
     candidates.find(one => !duplicates.has(one))
-  if (!duplicate) return undefined
-  if (fact.kind === 'attribution' && duplicate.affiliate_id !== affiliate_id) {
+  if (duplicate && fact.kind === 'attribution' && duplicate.affiliate_id !== affiliate_id) {
     throw credited('conversion_exists', duplicate)
   }
-  if (duplicate.amount === fact.amount && duplicate.currency === fact.currency) return duplicate
-  throw new Failure('conversion_exists', {
-    message: `Conversion ${duplicate.id} is the ${duplicate.kind} of this payment: it is of ${sumOf(duplicate)}, and ${sumOf(fact)} was sent.`,
-    data: { conversion_id: duplicate.id },
+  return duplicate
+}
+
+/** That a report is of another amount or currency than the earlier one of the same. */
+export function differenceFrom(same: Conversion, fact: Fact): Failure | undefined {
+  if (same.amount === fact.amount && same.currency === fact.currency) return undefined
+  return new Failure('conversion_exists', {
+    message: `Conversion ${same.id} is the ${same.kind} of this payment: it is of ${sumOf(same)}, and ${sumOf(fact)} was sent.`,
+    data: { conversion_id: same.id },
   })
 }
 

@@ -3,7 +3,7 @@
  * referrals and the event are one transaction.
  * See docs/decisions/conversions.md.
  */
-import { type Problems, refuseInvalid } from '../../base/errors.ts'
+import { type Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { readingOf } from '../../records/rules.ts'
@@ -34,11 +34,11 @@ import {
   withConversion,
   withReferral,
 } from './crediting.ts'
-import { assignOwner, findCustomer, type KnownCustomer } from './customers.ts'
-import { currencyOf, refuseMisfits, sameAs } from './earlier.ts'
+import { assignOwner, findCustomer, type KnownCustomer, type SentCustomer } from './customers.ts'
+import { currencyOf, differenceFrom, refuseMisfits, sameAs } from './earlier.ts'
 import { earnBy, saleOf } from './earning.ts'
 import type { Story } from './explanation.ts'
-import { factOf, namesOf, problemsOf, refuseWrong } from './fact.ts'
+import { type Fact, factOf, namesOf, problemsOf, refuseWrong } from './fact.ts'
 import { type Payment, Payments, UNKNOWN } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -46,6 +46,8 @@ import * as store from './store.ts'
 export interface Created extends Story {
   /** Whether it had been reported before. */
   readonly replayed: boolean
+  /** What a source has reported otherwise this time. */
+  readonly difference?: Failure
 }
 
 interface Circumstances {
@@ -81,8 +83,12 @@ export async function createIn(
   const { members } = payment
   const args = { ...sent, currency: sent.currency || currencyOf(sent, members, settings) }
   refuseWrong(args, settings)
-  const fact = factOf(args, settings)
-  const same = sameAs(fact, members, args)
+  const reported = factOf(args, settings)
+  const same = sameAs(reported, members, args)
+  const difference = same && differenceFrom(same, reported)
+  // Nobody reads what a source is told: the amount that was reported first counts, and whatever else this one says.
+  if (difference && !(sourceId !== 0 && isEarning(reported.kind))) throw difference
+  const fact: Fact = same ? { ...reported, amount: same.amount, currency: same.currency } : reported
   const names = namesOf(sent)
   const report = { tx, args, fact, payment, payments, settings, sourceId, names, isOneOfMany }
   if (!same) refuseMisfits(fact, members)
@@ -90,19 +96,23 @@ export async function createIn(
   payments.keep(recorded.payment, namesOf(sent))
   const { conversion, payment: after } = recorded
   const referrals = after.referrals ?? (await store.referralsOf(tx, after.id))
-  return { conversion, payment: after.members, referrals, replayed: same !== undefined }
+  const created = { conversion, payment: after.members, referrals, replayed: same !== undefined }
+  return difference ? { ...created, difference } : created
 }
 
 /** Handles a repeated report, under the same or another name. */
 async function recordAgain(report: Report, same: Conversion): Promise<Recorded> {
-  const { fact, args } = report
+  const { fact, args, sourceId } = report
   const isAlias = same.reference !== fact.reference
   const isClaimed = same.affiliate_id !== 0 || candidatesOf(same).length > 0
-  const says = isAlias || (!isClaimed && hasEvidence(args))
+  const isFirstToName = sourceId !== 0 && same.customer_id === 0 && isNamed(args.customer)
+  const says = isAlias || isFirstToName || (!isClaimed && hasEvidence(args))
   const payment = isEarning(fact.kind) && says ? await recordAlias(report, same) : report.payment
   const after = await bring(report, payment)
   return { conversion: after.members.find(({ id }) => id === same.id)!, payment: after }
 }
+
+const isNamed = ({ id, email }: SentCustomer = {}): boolean => Boolean(id || email)
 
 function record(report: Report): Promise<Recorded> {
   const { kind } = report.fact
@@ -198,8 +208,7 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
   const { affiliate_id: affiliateId } = duplicate
   const isUncredited = affiliateId === 0
   const { customer, buyer: earlier } = await holdBuyer(tx, isUncredited ? duplicate : undefined)
-  const isUnnamed = !sentCustomer.id && !sentCustomer.email
-  const knownCustomer = isUnnamed && customer ? { ...customer, named: true } : found
+  const knownCustomer = !isNamed(sentCustomer) && customer ? { ...customer, named: true } : found
   // The second report may have been sent later, without the time of the sale.
   const of = { occurredAt: Math.min(fact.occurredAt, duplicate.occurred_at) }
   const { claims } = isUncredited

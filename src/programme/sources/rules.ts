@@ -103,11 +103,16 @@ function report(
 ): Promise<Reported> {
   return unlessRefused(async () => {
     const { args, leftOut } = read(sent, argumentsOf)
-    const { conversion, replayed } = await create(context, args, { sourceId })
-    const problem = `recorded without what is invalid of the customer: ${leftOut.join(', ')}.`
+    const { conversion, replayed, difference } = await create(context, args, { sourceId })
+    const problems = [
+      ...(leftOut.length > 0
+        ? [`recorded without what is invalid of the customer: ${leftOut.join(', ')}.`]
+        : []),
+      ...(difference ? [`${difference.message} What was reported first counts.`] : []),
+    ]
     return {
       result: { status: replayed ? 200 : 201, conversion_id: conversion.id },
-      ...(leftOut.length > 0 && { problem }),
+      ...(problems.length > 0 && { problem: problems.join(' ') }),
     }
   })
 }
