@@ -70,7 +70,7 @@ export function problemsOf(args: Partial<CreateArguments>, settings: Settings): 
 }
 
 /** Valid if empty. */
-const isCountry = (text = '') => text === '' || /^[a-z]{2}$/i.test(text)
+export const isCountry = (text = '') => text === '' || /^[a-z]{2}$/i.test(text)
 
 function problemOfMoment(sent: string | undefined): string | undefined {
   const at = sent === undefined ? undefined : parseMoment(sent)?.first

@@ -6,7 +6,7 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { isObject } from '../../base/unknown.ts'
 import { isTaking, kinds } from '../conversions/conversion.ts'
 import type { CreateArguments } from '../conversions/schema.ts'
-import { amountOf, number, text } from './reading.ts'
+import { amountOf, named, number, text } from './reading.ts'
 import { type Delivery, ignored, type Unchecked } from './report.ts'
 import type { CurrencyUnsaid, Sender, Setup } from './sender.ts'
 import { headerOf, isSame, macOf, type Signed } from './signatures.ts'
@@ -160,7 +160,8 @@ function readBy(mapping: Mapping, payload: unknown, unsaidCurrency = UNSAID): De
 
 /** Numbers of orders count as names as well. */
 function textual(name: string, value: unknown): unknown {
-  if (name === 'affiliate_id' || name === 'visit_id') return number(value) ?? value
+  if (name === 'affiliate_id' || name === 'visit_id')
+    return number(value) === undefined ? value : named(value)
   return text(value) || value
 }
 

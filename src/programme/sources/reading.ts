@@ -1,6 +1,7 @@
 /** Reads payloads of others, which may have any shape. Pure. */
 
 import { rounded } from '../../base/json.ts'
+import { asLine } from '../../base/schemas.ts'
 import { isObject } from '../../base/unknown.ts'
 import { numberIn } from '../../http/coercion.ts'
 import { MAX_REFERENCE } from '../conversions/conversion.ts'
@@ -59,13 +60,22 @@ export function withoutEmpty<T extends object>(value: T): Partial<T> {
 export function originsOf(
   of: Readonly<Record<'click' | 'affiliate' | 'coupon', unknown>>,
 ): Partial<Reported> {
-  const [click, affiliate] = [text(of.click), number(of.affiliate)]
+  const [click, affiliate] = [text(of.click).trim(), named(of.affiliate)]
   return withoutEmpty({
     ...(click !== '' && { click: { last: click } }),
     ...(affiliate !== undefined && { affiliate_id: affiliate }),
-    coupon: text(of.coupon),
+    coupon: text(of.coupon).trim(),
   })
 }
+
+/** The identifier of a record. Who writes 0 or less means none. */
+export function named(value: unknown): number | undefined {
+  const id = number(value)
+  return id !== undefined && id > 0 ? id : undefined
+}
+
+/** Text made fit to be what a shop calls a product: in one line, and no longer than that may be. */
+export const productIn = (value: string): string => [...asLine(value).trim()].slice(0, MAX_REFERENCE).join('')
 
 /**
  * Of what was paid; a shop may count as paid by other means (a voucher, a balance) what these are larger by. What is no

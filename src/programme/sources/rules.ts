@@ -4,12 +4,11 @@
  */
 import { entryOf, Failure } from '../../base/errors.ts'
 import { formatTime, now } from '../../base/time.ts'
-import { isObject } from '../../base/unknown.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, plainRules } from '../../records/rules.ts'
 import { create, join } from '../conversions/rules.ts'
-import type { CreateArguments } from '../conversions/schema.ts'
 import { currencyUnsaid, isDisputed } from '../conversions/story.ts'
+import { type ArgumentsOf, problemOf, read, type Sent } from './leaving-out.ts'
 import { text } from './reading.ts'
 import type { Delivery } from './report.ts'
 import { senders } from './senders.ts'
@@ -31,8 +30,7 @@ export interface Delivered {
   readonly body: Buffer
   /** @throws Failure invalid_json */
   parse(body: Buffer): unknown
-  /** What may be sent as a conversion. @throws Failure invalid_argument, missing_argument */
-  argumentsOf(sent: object): CreateArguments
+  readonly argumentsOf: ArgumentsOf
 }
 
 /** The result of one conversion in a delivery. */
@@ -99,15 +97,13 @@ function report(
   context: RequestContext,
   sourceId: number,
   sent: Sent,
-  argumentsOf: Delivered['argumentsOf'],
+  argumentsOf: ArgumentsOf,
 ): Promise<Reported> {
   return unlessRefused(async () => {
     const { args, leftOut } = read(sent, argumentsOf)
     const { conversion, replayed, difference } = await create(context, args, { sourceId })
     const problems = [
-      ...(leftOut.length > 0
-        ? [`recorded without what is invalid of the customer: ${leftOut.join(', ')}.`]
-        : []),
+      ...(leftOut.length > 0 ? [problemOf(leftOut)] : []),
       ...(difference ? [`${difference.message} What was reported first counts.`] : []),
     ]
     return {
@@ -125,34 +121,6 @@ async function unlessRefused(work: () => Promise<Reported>): Promise<Reported> {
     const { status, code } = entryOf(failure.failure)
     const { message } = failure
     return { result: { status, code, message }, problem: message }
-  }
-}
-
-type Sent = Readonly<Record<string, unknown>>
-
-/**
- * A sale counts for more than what is said of its buyer: where that is invalid, it is left out.
- * @throws Failure invalid_argument, missing_argument
- */
-function read(
-  sent: Sent,
-  argumentsOf: Delivered['argumentsOf'],
-): { args: CreateArguments; leftOut: readonly string[] } {
-  try {
-    return { args: argumentsOf(sent), leftOut: [] }
-  } catch (failure) {
-    if (!(failure instanceof Failure) || !isObject(sent.customer)) throw failure
-    const isTaken = ([name, value]: [string, unknown]) => {
-      try {
-        return Boolean(argumentsOf({ ...sent, customer: { [name]: value } }))
-      } catch {
-        return false
-      }
-    }
-    const members = Object.entries(sent.customer)
-    const customer = Object.fromEntries(members.filter(isTaken))
-    const leftOut = members.flatMap(([name]) => (Object.hasOwn(customer, name) ? [] : [name]))
-    return { args: argumentsOf({ ...sent, customer }), leftOut }
   }
 }
 

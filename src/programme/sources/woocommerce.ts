@@ -10,6 +10,7 @@ import {
   number,
   object,
   originsOf,
+  productIn,
   sharesOf,
   text,
   withoutEmpty,
@@ -118,7 +119,7 @@ const metaOf = (order: Json): Map<string, unknown> =>
 
 function lineOf(item: Json) {
   return {
-    ...withoutEmpty({ product: text(item.sku) || text(item.product_id) }),
+    ...withoutEmpty({ product: productIn(text(item.sku)) || text(item.product_id) }),
     quantity: Math.max(1, Math.round(number(item.quantity) ?? 1)),
     amount: amountOf(item.total, amount => Math.max(0, amount)),
   }

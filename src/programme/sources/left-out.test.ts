@@ -1,0 +1,152 @@
+/** A sale is recorded whatever is wrong with what decides nothing: that is left out, or made fit. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { before, test } from 'node:test'
+import { describeService, giveSecretKey } from '../../../test/harness.ts'
+
+const SECRET = 'whsec_of_the_test'
+const LONG = 'x'.repeat(191)
+
+describeService('deliveries with something that is invalid', service => {
+  giveSecretKey()
+  const ids = { stripe: 0, woocommerce: 0, generic: 0 }
+  let affiliate = 0
+  before(async () => {
+    const own = { status: 'active', rate: 20, rate_type: 'percentage' }
+    affiliate = (await service().newAffiliate('seller', own)).id
+    const coupon = { affiliate_id: affiliate, code: 'SAVE' }
+    assert.equal((await service().post('/coupons', coupon)).status, 201)
+    const mapping = {
+      kind: '/kind',
+      reference: '/id',
+      part: '/part',
+      amount: '/amount',
+      tax: '/tax',
+      shipping: '/shipping',
+      currency: '/currency',
+      affiliate_id: '/partner',
+      visit_id: '/visit',
+      coupon: '/coupon',
+      'click.first': '/first',
+      'click.last': '/last',
+      'customer.id': '/buyer',
+      'customer.country': '/country',
+    }
+    for (const type of ['stripe', 'woocommerce', 'generic'] as const) {
+      const args = { name: type, type, context: type, secret: SECRET, ...(type === 'generic' && { mapping }) }
+      const { status, body } = await service().post('/sources', args)
+      assert.equal(status, 201, JSON.stringify(body))
+      ids[type] = body.id
+    }
+  })
+  const mac = (text: string, encoding: 'hex' | 'base64') =>
+    createHmac('sha256', SECRET).update(text).digest(encoding)
+  const signatures = {
+    stripe: (body: string) => {
+      const at = Math.floor(Date.now() / 1000)
+      return { 'stripe-signature': `t=${at},v1=${mac(`${at}.${body}`, 'hex')}` }
+    },
+    woocommerce: (body: string) => ({ 'x-wc-webhook-signature': mac(body, 'base64') }),
+    generic: (body: string) => ({ 'x-signature': mac(body, 'hex') }),
+  }
+  const deliver = async (type: keyof typeof ids, payload: object): Promise<any> => {
+    const body = JSON.stringify(payload)
+    const reply = await fetch(`${service().url}/v1/sources/${ids[type]}/deliveries`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...signatures[type](body) },
+      body,
+    })
+    assert.equal(reply.status, 200)
+    return reply.json()
+  }
+  const problemOf = async (type: keyof typeof ids) =>
+    (await service().get(`/sources/${ids[type]}`)).body.problem as string
+  const owed = async () => (await service().get(`/affiliates/${affiliate}/balances`)).body.unpaid as number
+  let payments = 0
+  const named = () => ++payments + 10_000
+  const recorded = async (id: number) => (await service().get(`/conversions?reference=${id}`)).body[0]
+  /** An order of 120.00, of which 20.00 are tax. */
+  const order = (args: object) => ({
+    id: named(),
+    currency: 'USD',
+    status: 'completed',
+    total: '120.00',
+    total_tax: '20.00',
+    date_paid_gmt: '2026-07-01T10:00:00',
+    ...args,
+  })
+  const meta = (key: string, value: unknown) => ({ meta_data: [{ key, value }] })
+  /** What is paid to the affiliate of the coupon for something that is worth 100.00. */
+  const earns = async (type: keyof typeof ids, payload: object, earned: number) => {
+    const before = await owed()
+    const { results } = await deliver(type, payload)
+    assert.equal(results[0].status, 201, JSON.stringify([payload, results]))
+    assert.equal((await owed()) - before, earned, JSON.stringify(payload))
+  }
+
+  test('an affiliate who cannot be one: another claim is credited', async () => {
+    for (const value of ['0', '-1', 0, -1, 'login', '', null, [7], '1.5', '1e300']) {
+      const coupon_lines = [{ code: 'SAVE' }]
+      await earns('woocommerce', order({ ...meta('affiliate_id', value), coupon_lines }), 20)
+      const session = { id: `cs_${named()}`, payment_status: 'paid', amount_total: 1000, currency: 'usd' }
+      const metadata = { affiliate_id: value, coupon: 'SAVE' }
+      const completed = { type: 'checkout.session.completed', created: 1_780_000_000 }
+      await earns('stripe', { ...completed, data: { object: { ...session, metadata } } }, 2)
+      const sale = { kind: 'sale', id: named(), amount: 10, coupon: 'SAVE' }
+      await earns('generic', { ...sale, partner: value, visit: value }, 2)
+    }
+    assert.match(
+      await problemOf('woocommerce'),
+      /recorded without what is invalid of its origin: affiliate_id\./,
+    )
+    assert.match(await problemOf('generic'), /of its origin: affiliate_id, visit_id\. \(/)
+  })
+
+  test('nobody is named by 0, which is no problem', async () => {
+    const payload = { kind: 'sale', id: named(), amount: 10, coupon: 'SAVE', partner: 0, visit: '0' }
+    const before = await problemOf('generic')
+    await earns('generic', payload, 2)
+    assert.equal(await problemOf('generic'), before)
+  })
+
+  test('a coupon, click or product that cannot be one', async () => {
+    const credited = meta('affiliate_id', String(affiliate))
+    for (const code of [LONG, 'A\nB']) {
+      await earns('woocommerce', order({ ...credited, coupon_lines: [{ code }] }), 20)
+      assert.match(await problemOf('woocommerce'), /of its origin: coupon\. \(/)
+    }
+    const sale = { kind: 'sale', amount: 10, partner: affiliate }
+    for (const last of ['x'.repeat(2049), 'A\nB']) {
+      const coupon_lines = [{ code: 'SAVE' }]
+      await earns('woocommerce', order({ ...meta('aff_click', last), coupon_lines }), 20)
+      assert.match(await problemOf('woocommerce'), /of its origin: click\.last\. \(/)
+      await earns('generic', { ...sale, id: named(), first: 'foreign', last, country: 'D1', buyer: 'b' }, 2)
+      assert.match(await problemOf('generic'), /of the customer: country; of its origin: click\.last\. \(/)
+    }
+    const items = [
+      { sku: `A\tB\u202E${LONG}`, product_id: 1, total: '50.00' },
+      { sku: '\t', product_id: 2, total: '30.00' },
+      { sku: '\u{1F600}'.repeat(191), total: '20.00' },
+    ]
+    const bought = order({ ...credited, line_items: items })
+    await earns('woocommerce', bought, 20)
+    assert.deepEqual(
+      (await recorded(bought.id)).lines.map((line: any) => line.product),
+      [`A B ${LONG}`.slice(0, 190), '2', '\u{1F600}'.repeat(190)],
+    )
+  })
+
+  test('more lines or pieces than can be are refused', async () => {
+    const line = { product_id: 1, total: '1.00' }
+    const wrong: [object[], RegExp][] = [
+      [Array.from({ length: 201 }, () => line), /lines/],
+      [[{ ...line, quantity: 2_000_000 }], /quantity/],
+    ]
+    for (const [line_items, reason] of wrong) {
+      const { results } = await deliver('woocommerce', order({ line_items }))
+      assert.equal(results[0].status, 400)
+      assert.match(results[0].message, reason)
+      assert.match(await problemOf('woocommerce'), reason)
+    }
+  })
+})
