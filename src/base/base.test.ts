@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { decimalText, formatRate, fromUnits, MAX_AMOUNT, parseRate, toUnits } from './money.ts'
+import { decimalText, formatRate, fromUnits, MAX_AMOUNT, parseRate, roundedTo, toUnits } from './money.ts'
 import { isEmail } from './text.ts'
 import { formatTime, parseMoment } from './time.ts'
 
@@ -56,6 +56,36 @@ describe('money', () => {
         },
       ),
       { numRuns: 2000 },
+    )
+  })
+
+  test('what has more decimals is rounded half up', () => {
+    for (const [value, decimals, rounded] of [
+      [1.005, 2, 1.01],
+      [1.0049999, 2, 1],
+      [-1.005, 2, -1.01],
+      [0.004, 2, 0],
+      [-0.004, 2, 0],
+      [0.0000001, 2, 0],
+      [2.5, 0, 3],
+      [1.0005, 3, 1.001],
+      [27.869999999999997, 2, 27.869999999999997],
+      [999_999_999_999.994, 2, 999_999_999_999.99],
+      [1e15, 2, 1e15],
+      [Number.POSITIVE_INFINITY, 2, Number.POSITIVE_INFINITY],
+    ] as const) {
+      assert.equal(roundedTo(value, decimals), rounded)
+    }
+    fc.assert(
+      fc.property(
+        fc.constantFrom(0, 2, 3),
+        fc.double({ min: 0, max: 1e9, noNaN: true }),
+        (decimals, value) => {
+          const rounded = roundedTo(value, decimals)
+          assert.notEqual(toUnits(rounded, decimals), undefined)
+          assert.ok(Math.abs(rounded - value) <= 0.5000001 / 10 ** decimals)
+        },
+      ),
     )
   })
 

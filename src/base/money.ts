@@ -33,6 +33,20 @@ export function toUnits(value: number, decimals: number): number | undefined {
   return isExact ? units + 0 : undefined
 }
 
+/** Digits of a number after its first: as many as `toUnits` takes as meant. */
+const MEANT = 14
+
+/**
+ * The number with at most so many decimals, rounded half up, without regard to its sign: 1.005 becomes 1.01, although its
+ * double is a little less. One that has no more, and one that is too large for it, stay as they are.
+ */
+export function roundedTo(value: number, decimals: number): number {
+  if (toUnits(value, decimals) !== undefined) return value
+  const [digits, exponent] = Math.abs(value).toExponential(MEANT).split('e')
+  const units = Math.round(Number(`${digits}e${Number(exponent) + decimals}`))
+  return Number.isSafeInteger(units) ? fromUnits(Math.sign(value) * units, decimals) + 0 : value
+}
+
 /** The largest amount, in minor units. */
 export const mostUnits = (decimals: number): bigint => BigInt(Math.floor(MAX_AMOUNT * 10 ** decimals))
 

@@ -6,12 +6,13 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { isObject } from '../../base/unknown.ts'
 import { isTaking, kinds } from '../conversions/conversion.ts'
 import type { CreateArguments } from '../conversions/schema.ts'
+import { reportRounded } from './decimals.ts'
 import { amountOf, named, number, text } from './reading.ts'
 import { type Delivery, ignored, type Unchecked } from './report.ts'
 import type { CurrencyUnsaid, Sender, Setup } from './sender.ts'
 import { headerOf, isSame, macOf, type Signed } from './signatures.ts'
 
-/** The currency of a report whose minor units are of one that the payload does not say. */
+/** The currency of a report whose payload says none; minor units are of one all the same. */
 const UNSAID = ''
 
 /** Where each argument is found. `kinds` maps the sender's words to kinds of conversion. */
@@ -122,14 +123,15 @@ async function read(payload: unknown, setup: Setup, currencyUnsaid: CurrencyUnsa
   const mapping: Mapping = JSON.parse(setup.mapping)
   const delivery = readBy(mapping, payload)
   const [first] = delivery.conversions
-  if (first?.currency !== UNSAID) return delivery
+  if (!first || (first.currency ?? UNSAID) !== UNSAID) return delivery
   const kind = kinds.find(one => one === first.kind) ?? 'sale'
   const sent = { kind, part: text(first.part), reference: text(first.reference) }
   return readBy(mapping, payload, await currencyUnsaid(sent))
 }
 
 /**
- * @param unsaidCurrency that of minor units of which the payload says no currency; the report says so while it is not known
+ * @param unsaidCurrency that of amounts of which the payload says no currency; a report of minor units says so while it is
+ *   not known
  */
 function readBy(mapping: Mapping, payload: unknown, unsaidCurrency = UNSAID): Delivery {
   const valueAt = (name: string) => at(payload, mapping[name])
@@ -140,7 +142,7 @@ function readBy(mapping: Mapping, payload: unknown, unsaidCurrency = UNSAID): De
   if (kind === undefined || kind === '')
     return ignored(`Nothing is said about what ${senderKind || 'it'} is.`)
   const isMinor = mapping.minor_units === true
-  const currency = String(textual('currency', valueAt('currency')) ?? '') || unsaidCurrency
+  const currency = currencyIn(valueAt('currency')) || unsaidCurrency
   const scale = isMinor ? 10 ** (decimalsOf(currency.toUpperCase()) ?? 2) : 1
   const report: Unchecked = { kind }
   const setArgument = (name: string, value: unknown) => {
@@ -155,8 +157,14 @@ function readBy(mapping: Mapping, payload: unknown, unsaidCurrency = UNSAID): De
   setArgument('references', referencesOf(payload, mapping.references))
   setArgument('customer', membersOf(customer, valueAt))
   setArgument('click', membersOf(clicks, valueAt))
-  return { event: senderKind, conversions: [report] }
+  // A fraction of a minor unit says that the mapping is wrong, and is refused.
+  const conversion = isMinor ? report : reportRounded(report, currency)
+  return { event: senderKind, conversions: [conversion] }
 }
+
+/** As text, also where it is none that could be of a currency, so that it is refused. */
+const currencyIn = (value: unknown): string =>
+  value === undefined || value === '' ? '' : text(value) || JSON.stringify(value)
 
 /** Numbers of orders count as names as well. */
 function textual(name: string, value: unknown): unknown {

@@ -149,4 +149,67 @@ describeService('deliveries with something that is invalid', service => {
       assert.match(await problemOf('woocommerce'), reason)
     }
   })
+
+  test('WooCommerce: amounts of more decimals than the currency has are rounded', async () => {
+    const line_items = [{ product_id: 1, total: '104.99495' }]
+    const exact = { total: '124.9537', total_tax: '19.9550', shipping_total: '5.0049', discount_total: 0.005 }
+    const sold = order({ ...exact, line_items, ...meta('affiliate_id', `${affiliate}`) })
+    await earns('woocommerce', sold, 20)
+    const { amount, tax, shipping, discount, lines } = await recorded(sold.id)
+    assert.deepEqual([amount, tax, shipping, discount, lines[0].amount], [124.95, 19.96, 5, 0.01, 104.99])
+    const before = await owed()
+    const refunds = [
+      { id: 1, total: '-24.995' },
+      { id: 2, total: '-99.9587' },
+    ]
+    for (const some of [refunds.slice(0, 1), refunds]) {
+      const { results } = await deliver('woocommerce', { ...sold, refunds: some })
+      for (const { status, message } of results) assert.ok(status < 300, message)
+    }
+    assert.equal(await owed(), before - 20)
+    const yen = order({ currency: 'JPY', total: '1190.00', total_tax: '108.5', shipping_total: '1081.5' })
+    await deliver('woocommerce', yen)
+    const inYen = await recorded(yen.id)
+    assert.deepEqual([inYen.amount, inYen.tax, inYen.shipping], [1190, 109, 1081])
+    const dinar = order({ currency: 'kwd', total: '12.34550' })
+    await deliver('woocommerce', dinar)
+    assert.equal((await recorded(dinar.id)).amount, 12.346)
+  })
+
+  test('generic: so are those that are no minor units, and lines and totals fit', async () => {
+    const read: [sent: object, amounts: number[]][] = [
+      [{ amount: '1.005', currency: 'eur' }, [1.01, 0, 0]],
+      [{ amount: 1.0049 }, [1, 0, 0]],
+      [{ amount: 27.869999999999997 }, [27.87, 0, 0]],
+      [{ amount: 0.004 }, [0, 0, 0]],
+      [{ amount: 3, tax: 1.005, shipping: 1.995 }, [3, 1.01, 1.99]],
+      [{ amount: 2.994, tax: 1.005, shipping: '1.989' }, [2.99, 1.01, 1.98]],
+      [{ amount: '1000.5', tax: 0.4, currency: 'JPY' }, [1001, 0, 0]],
+    ]
+    for (const [sent, amounts] of read) {
+      const payload = { kind: 'sale', id: named(), ...sent }
+      const { results } = await deliver('generic', payload)
+      assert.equal(results[0].status, 201, JSON.stringify([sent, results]))
+      const { amount, tax, shipping } = await recorded(payload.id)
+      assert.deepEqual([amount, tax, shipping], amounts, JSON.stringify(sent))
+      assert.equal((await deliver('generic', payload)).results[0].status, 200)
+    }
+    const id = named()
+    await earns('generic', { kind: 'sale', id, amount: 10, currency: 'JPY', partner: affiliate }, 0)
+    // A refund is in the currency of its sale.
+    const refund = { kind: 'refund', id, part: '1', amount: '-4.5' }
+    assert.equal((await deliver('generic', refund)).results[0].status, 201)
+    const [, { amount }] = (await service().get(`/conversions?reference=${id}&order=asc`)).body
+    assert.equal(amount, 5)
+    for (const wrong of [
+      { amount: 10, tax: 8.006, shipping: 2.006 },
+      { amount: -0.5 },
+      { amount: '1e15' },
+      { amount: 1.234, currency: 'XYZ' },
+      { amount: 1.234, currency: { toString: 1, valueOf: 1 } },
+    ]) {
+      const { results } = await deliver('generic', { kind: 'sale', id: named(), ...wrong })
+      assert.equal(results[0].status, 400, JSON.stringify([wrong, results]))
+    }
+  })
 })
