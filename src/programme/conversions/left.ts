@@ -85,6 +85,20 @@ function disputedInAll(takings: readonly Taking[]): bigint {
   return largest(amounts(disputes.filter(({ occurred_at }) => occurred_at === last))) - largest(amounts(won))
 }
 
+/** How many totals of disputes are kept of those that follow an equal one. */
+const FEW = 20
+
+/**
+ * Whether a total of disputes is worth being recorded. What only ends disputes is not where there never was one. One that is
+ * equal to the last is as long as they are few, since another that came between the two may be reported after them.
+ * @param total in the minor unit of the currency of the takings
+ */
+export function saysMore(takings: readonly Taking[], total: bigint): boolean {
+  const totals = takings.filter(({ kind, cumulative }) => kind === 'dispute' && cumulative === 1)
+  if (totals.length === 0) return total > 0n
+  return totals.length < FEW || disputedInAll(takings) !== total
+}
+
 /**
  * @param paid what the customer paid; if 0, the first refund takes back everything
  * @returns from 0 to 1

@@ -165,6 +165,22 @@ export async function namePayment(tx: Tx, { context, names }: Names): Promise<Na
   return { id, others, count, isLonger: ids.length > 1 }
 }
 
+const named = prepared((db: Db, { context, names }: Names) =>
+  db
+    .selectFrom('payment_names')
+    .select('payment_id')
+    .distinct()
+    .where('context', '=', context)
+    .where('name', 'in', names)
+    .orderBy('payment_id'),
+)
+
+/** The payments that have any of these names. */
+export async function paymentsNamed(db: Db, { context, names }: Names): Promise<string[]> {
+  const rows = await named(db, { context, names: [...new Set(names)] })
+  return rows.map(row => row.payment_id)
+}
+
 const naming = prepared((tx: Db, { context, names }: Names) =>
   tx
     .selectFrom('payment_names')

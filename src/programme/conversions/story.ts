@@ -2,10 +2,11 @@
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { correctionsOf } from '../ledger/store.ts'
-import { conversion, isTaking } from './conversion.ts'
+import { type Conversion, conversion, isTaking } from './conversion.ts'
 import { currencyOf } from './earlier.ts'
 import type { Story } from './explanation.ts'
 import { namesOf } from './fact.ts'
+import { paymentsNamed } from './names-store.ts'
 import { readPayment } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -38,16 +39,16 @@ export async function storyWithBeside(context: Context, id: number): Promise<Sto
   return { ...whole, beside: { ...records, corrections } }
 }
 
-async function membersOf({ database }: Context, shop: string, reference: string) {
+/** What was reported of a payment so far, under any of these names: all of it that the next report will join. */
+export async function reportsOf(
+  { database }: Context,
+  shop: string,
+  [reference = '', ...references]: readonly string[],
+): Promise<readonly Conversion[]> {
   const db = database.reader
-  const { context, names } = namesOf({ context: shop, reference })
-  const id = await store.paymentOf(db, { context, reference: names[0]! })
-  return id === undefined ? [] : (await readPayment(db, id)).members
-}
-
-/** Whether a payment was ever disputed. */
-export async function isDisputed(context: Context, shop: string, reference: string): Promise<boolean> {
-  return (await membersOf(context, shop, reference)).some(({ kind }) => kind === 'dispute')
+  const ids = await paymentsNamed(db, namesOf({ context: shop, reference, references }))
+  const payments = await Promise.all(ids.map(id => readPayment(db, id)))
+  return payments.flatMap(({ members }) => members)
 }
 
 /** The currency of a report that names none. */
@@ -57,6 +58,6 @@ export async function currencyUnsaid(
   sent: Pick<CreateArguments, 'kind' | 'part' | 'reference'>,
 ): Promise<string> {
   // Only what takes from a sale has its currency.
-  const members = isTaking(sent.kind) ? await membersOf(context, shop, sent.reference) : []
+  const members = isTaking(sent.kind) ? await reportsOf(context, shop, [sent.reference]) : []
   return currencyOf(sent, members, await context.settings.current())
 }

@@ -9,7 +9,7 @@ import type { CreateArguments } from '../conversions/schema.ts'
 import { reportRounded } from './decimals.ts'
 import { amountOf, named, number, text } from './reading.ts'
 import { type Delivery, ignored, type Unchecked } from './report.ts'
-import type { CurrencyUnsaid, Sender, Setup } from './sender.ts'
+import type { Reports, Sender, Setup } from './sender.ts'
 import { headerOf, isSame, macOf, type Signed } from './signatures.ts'
 
 /** The currency of a report whose payload says none; minor units are of one all the same. */
@@ -119,14 +119,14 @@ function isSigned({ headers, body }: Signed, { secret, signature_header }: Setup
   return isSame(mac, Buffer.from(signature, /^[\da-f]{64}$/i.test(signature) ? 'hex' : 'base64'))
 }
 
-async function read(payload: unknown, setup: Setup, currencyUnsaid: CurrencyUnsaid): Promise<Delivery> {
+async function read(payload: unknown, setup: Setup, reports: Reports): Promise<Delivery> {
   const mapping: Mapping = JSON.parse(setup.mapping)
   const delivery = readBy(mapping, payload)
   const [first] = delivery.conversions
   if (!first || (first.currency ?? UNSAID) !== UNSAID) return delivery
   const kind = kinds.find(one => one === first.kind) ?? 'sale'
   const sent = { kind, part: text(first.part), reference: text(first.reference) }
-  return readBy(mapping, payload, await currencyUnsaid(sent))
+  return readBy(mapping, payload, await reports.currencyUnsaid(sent))
 }
 
 /**

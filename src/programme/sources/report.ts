@@ -4,11 +4,7 @@ import type { CreateArguments } from '../conversions/schema.ts'
 export type Reported = Omit<CreateArguments, 'context'>
 
 /** The same as the sender has written it, which is yet to be checked. */
-export type Unchecked = {
-  /** Ignored for a payment that was never disputed. */
-  readonly onlyIfDisputed?: boolean
-  [argument: string]: unknown
-}
+export type Unchecked = { [argument: string]: unknown }
 
 export interface Delivery {
   /** What the sender calls it, for what has no reference; empty when nothing. */

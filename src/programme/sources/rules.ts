@@ -7,10 +7,11 @@ import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing, plainRules } from '../../records/rules.ts'
 import { create, join } from '../conversions/rules.ts'
-import { currencyUnsaid, isDisputed } from '../conversions/story.ts'
+import { currencyUnsaid, reportsOf } from '../conversions/story.ts'
 import { type ArgumentsOf, problemOf, read, type Sent } from './leaving-out.ts'
 import { text } from './reading.ts'
 import type { Delivery } from './report.ts'
+import type { Reports } from './sender.ts'
 import { senders } from './senders.ts'
 import type { Headers } from './signatures.ts'
 import { type Source, source } from './source.ts'
@@ -68,8 +69,7 @@ export async function deliver(
     if (problem) await keepProblem(context, id, name, problem)
   }
   if (names.length > 1) await answer(await joined(context, source.context, names), event)
-  for (const { onlyIfDisputed, ...one } of conversions) {
-    if (onlyIfDisputed && !(await isDisputed(context, source.context, String(one.reference)))) continue
+  for (const one of conversions) {
     const sent = { ...one, context: source.context }
     await answer(await report(context, id, sent, argumentsOf), text(one.reference) || event)
   }
@@ -77,7 +77,12 @@ export async function deliver(
 }
 
 const readPayload = (context: Context, source: Source, payload: unknown) =>
-  senders[source.type].read(payload, source, sent => currencyUnsaid(context, source.context, sent))
+  senders[source.type].read(payload, source, reportsTo(context, source.context))
+
+const reportsTo = (context: Context, shop: string): Reports => ({
+  of: names => reportsOf(context, shop, names),
+  currencyUnsaid: sent => currencyUnsaid(context, shop, sent),
+})
 
 interface Reported {
   /** None where it is no conversion, and nothing is wrong. */

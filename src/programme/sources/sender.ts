@@ -1,4 +1,5 @@
 /** What differs between the types of sources: how deliveries are signed, and what their payloads mean. */
+import type { Conversion } from '../conversions/conversion.ts'
 import type { CreateArguments } from '../conversions/schema.ts'
 import type { Delivery } from './report.ts'
 import type { Signed } from './signatures.ts'
@@ -12,13 +13,18 @@ export interface Setup {
   readonly mapping: string
 }
 
-/** The currency of a report that names none. */
-export type CurrencyUnsaid = (sent: Pick<CreateArguments, 'kind' | 'part' | 'reference'>) => Promise<string>
+/** What was reported to the shop of a source before. */
+export interface Reports {
+  /** Of the payment that has any of these names. */
+  of(names: readonly string[]): Promise<readonly Conversion[]>
+  /** The currency of a report that names none. */
+  currencyUnsaid(sent: Pick<CreateArguments, 'kind' | 'part' | 'reference'>): Promise<string>
+}
 
 export interface Sender {
   isSigned(delivery: Signed, setup: Setup): boolean | Promise<boolean>
   /** @param payload of a delivery whose signature was verified */
-  read(payload: unknown, setup: Setup, currencyUnsaid: CurrencyUnsaid): Delivery | Promise<Delivery>
+  read(payload: unknown, setup: Setup, reports: Reports): Delivery | Promise<Delivery>
   /** Whether it only asks if anybody listens, which is not signed. */
   isPing?(body: Buffer): boolean
 }

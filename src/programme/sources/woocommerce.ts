@@ -2,6 +2,8 @@
  * Reads WooCommerce's webhooks order.created and order.updated, which have the whole order with all its refunds.
  * Followed: https://woocommerce.github.io/woocommerce-rest-api-docs/#order-properties
  */
+import type { Conversion } from '../conversions/conversion.ts'
+import { saysMore } from '../conversions/left.ts'
 import {
   amountOf,
   type Json,
@@ -16,7 +18,7 @@ import {
   withoutEmpty,
 } from './reading.ts'
 import { type Delivery, ignored, type Unchecked } from './report.ts'
-import type { Sender } from './sender.ts'
+import type { Reports, Sender, Setup } from './sender.ts'
 import { headerOf, isSame, macOf } from './signatures.ts'
 
 /** The ping by which WooCommerce checks the address. */
@@ -32,7 +34,7 @@ export const wooCommerce: Sender = {
 const PAID = new Set(['processing', 'completed', 'refunded'])
 const GIVEN_UP = new Set(['cancelled', 'failed', 'trash'])
 
-function readOrder(payload: unknown): Delivery {
+async function readOrder(payload: unknown, _setup: Setup, reports: Reports): Promise<Delivery> {
   const order = object(payload)
   const reference = text(order.id)
   const status = text(order.status)
@@ -40,9 +42,10 @@ function readOrder(payload: unknown): Delivery {
   if (reference === '' || (order.total === undefined && !wasPaid)) return ignored('It is no order.')
   const references = names([text(order.order_key), text(order.transaction_id)], reference)
   const payment = { reference, references, currency: text(order.currency) }
+  const before = await reports.of(names([reference, ...references], ''))
   const refunds = list(order.refunds).map(refund => refundOf(object(refund), payment))
   if (PAID.has(status))
-    return { conversions: [saleOf(order, payment), ...refunds, ...revivalOf(order, payment)] }
+    return { conversions: [saleOf(order, payment), ...refunds, ...revivalOf(order, payment, before)] }
   if (!wasPaid) return ignored(`The order is ${status}: it is not paid.`)
   // An order that was paid and then given up earns nothing until it is paid again.
   return { conversions: [...refunds, standingOf(order, payment, amountOf(order.total))] }
@@ -63,19 +66,12 @@ function standingOf(order: Json, payment: Payment, amount: unknown): Unchecked {
 }
 
 const timeOf = (date: string) => date.replace('T', ' ').slice(0, 19)
-const AT_ONCE_SECONDS = 60
 
-/** A paid order that was changed since may have been given up in between. */
-function revivalOf(order: Json, payment: Payment): readonly Unchecked[] {
-  const [paid, changed] = [order.date_paid_gmt, order.date_modified_gmt].map(date =>
-    Date.parse(`${text(date)}Z`),
-  )
-  // Without a total there is no sale that could be paid again.
-  if (!(changed! > paid!) || !number(order.total)) return []
-  // The payment itself changes an order for the next seconds.
-  const isAtOnce = changed! - paid! <= AT_ONCE_SECONDS * 1000
-  const isOld = text(order.status) !== 'processing'
-  return [{ ...standingOf(order, payment, 0), ...((isAtOnce || isOld) && { onlyIfDisputed: true }) }]
+/** A paid order may have been given up before. */
+function revivalOf(order: Json, payment: Payment, before: readonly Conversion[]): readonly Unchecked[] {
+  // Without a time it would not be known what came last, and without a total there is no sale that could be paid again.
+  const isTold = text(order.date_modified_gmt) !== '' && Boolean(number(order.total))
+  return isTold && saysMore(before, 0n) ? [standingOf(order, payment, 0)] : []
 }
 
 interface Payment {
