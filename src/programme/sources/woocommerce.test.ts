@@ -36,6 +36,11 @@ describeService('orders of WooCommerce', service => {
   const owed = async (id: number) => (await service().get(`/affiliates/${id}/balances`)).body.unpaid as number
   const conversionsOf = async (order: number) =>
     (await service().get(`/conversions?reference=${order}&order=asc&number=100`)).body as any[]
+  const storyOf = async (order: number) => {
+    const [{ conversion_id }] = await conversionsOf(order)
+    const { body } = await service().get(`/conversions/${conversion_id}/explanation`)
+    return body.sentences.join(' ') as string
+  }
   let orders = 4700
   /** An order of 120.00, tax 20.00, of which 10 % are 10.00. */
   const orderOf = (affiliate: number, args: object = {}) => ({
@@ -57,7 +62,8 @@ describeService('orders of WooCommerce', service => {
   const follow = async (affiliate: number, order: object, states: readonly (readonly [object, number])[]) => {
     for (const [state, worth] of states) {
       const { results } = await deliver({ ...order, ...state })
-      for (const { status, message } of results) assert.ok(status < 300, message)
+      // The sale itself stays as it was recorded, which its source says.
+      for (const { status, message } of results) assert.ok(status < 300 || status === 409, message)
       assert.equal(await owed(affiliate), worth, JSON.stringify(state))
     }
   }
@@ -88,5 +94,61 @@ describeService('orders of WooCommerce', service => {
       [{ status: 'cancelled' }, 20],
       [{ date_modified_gmt: '2026-10-02T10:00:00' }, 30],
     ])
+  })
+
+  test('given up or refunded whole, it is worth nothing, whatever was edited', async () => {
+    const id = await seller('edited')
+    const half = { total: '60.00', total_tax: '10.00' }
+    const back = [{ id: 1, total: '-60.00' }]
+    const ends: object[] = [
+      { ...half, status: 'cancelled' },
+      { ...half, status: 'failed', refunds: [{ id: 1, total: '-0.10' }] },
+      { ...half, status: 'refunded', refunds: back },
+      { ...half, status: 'refunded' },
+      { total: '0.00', total_tax: '0.00', status: 'cancelled' },
+      { total: '0.00', total_tax: '0.00', status: 'refunded' },
+      { total: '240.00', status: 'cancelled' },
+      { total: '60.00', currency: 'EUR', status: 'cancelled' },
+      { total: undefined, status: 'cancelled' },
+      { total: '120.00', status: 'refunded', refunds: [...back, { id: 2, total: '-60.00' }] },
+    ]
+    for (const end of ends) {
+      const order = orderOf(id)
+      await follow(id, order, [
+        [{}, 10],
+        [{ ...end, ...at(1) }, 0],
+        [{ ...end, ...at(1) }, 0],
+        [{ ...end, ...at(2) }, 0],
+      ])
+    }
+    // One that is given up is worth what it was once it is paid again.
+    await follow(id, orderOf(id), [
+      [{}, 10],
+      [{ ...half, status: 'cancelled', ...at(1) }, 0],
+      [{ total: '0.00', status: 'cancelled', ...at(2) }, 0],
+      [at(3), 10],
+    ])
+    // Without a sale, it is known by what it is now.
+    const early = orderOf(id)
+    await follow(id, early, [
+      [{ ...half, status: 'cancelled', ...at(1) }, 10],
+      [{}, 15],
+      [{ ...half, status: 'cancelled', ...at(1) }, 10],
+    ])
+    assert.match(
+      await storyOf(early.id),
+      /120\.00 USD is disputed, or was lost or cancelled\. .*Nothing of it is left/,
+    )
+  })
+
+  test('free, it is worth nothing once it was given up or refunded', async () => {
+    const flat = { status: 'active', rate: 10, rate_type: 'flat' }
+    const { id } = await service().newAffiliate('free', flat)
+    for (const status of ['cancelled', 'refunded']) {
+      await follow(id, orderOf(id, { total: '0.00', total_tax: '0.00' }), [
+        [{}, 10],
+        [{ status, ...at(1) }, 0],
+      ])
+    }
   })
 })

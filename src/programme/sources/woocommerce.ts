@@ -2,7 +2,10 @@
  * Reads WooCommerce's webhooks order.created and order.updated, which have the whole order with all its refunds.
  * Followed: https://woocommerce.github.io/woocommerce-rest-api-docs/#order-properties
  */
-import type { Conversion } from '../conversions/conversion.ts'
+import { decimalsOf } from '../../base/currencies.ts'
+import { fromUnits, toUnits } from '../../base/money.ts'
+import { type Conversion, isPaid } from '../conversions/conversion.ts'
+import { saleOf as saleIn } from '../conversions/earning.ts'
 import { saysMore } from '../conversions/left.ts'
 import {
   amountOf,
@@ -43,35 +46,91 @@ async function readOrder(payload: unknown, _setup: Setup, reports: Reports): Pro
   const references = names([text(order.order_key), text(order.transaction_id)], reference)
   const payment = { reference, references, currency: text(order.currency) }
   const before = await reports.of(names([reference, ...references], ''))
+  const sold = soldBy(order, payment, before)
   const refunds = list(order.refunds).map(refund => refundOf(object(refund), payment))
-  if (PAID.has(status))
-    return { conversions: [saleOf(order, payment), ...refunds, ...revivalOf(order, payment, before)] }
+  if (PAID.has(status)) {
+    const rest = status === 'refunded' ? restOf(refunds, payment, sold) : []
+    return { conversions: [saleOf(order, payment), ...refunds, ...rest, ...revivalOf(order, payment, sold)] }
+  }
   if (!wasPaid) return ignored(`The order is ${status}: it is not paid.`)
-  // An order that was paid and then given up earns nothing until it is paid again.
-  return { conversions: [...refunds, standingOf(order, payment, amountOf(order.total))] }
+  return { conversions: [...refunds, ...lossOf(order, payment, sold)] }
 }
 
-/** Reports a change of an order as a dispute, since it may be reversed. */
-function standingOf(order: Json, payment: Payment, amount: unknown): Unchecked {
-  if (number(order.total) === 0) return { kind: 'refund', cumulative: true, ...payment, amount }
+/** An amount with its currency. */
+interface Sum {
+  readonly amount: unknown
+  readonly currency: string
+}
+
+/** What an order was sold for. */
+interface Sold {
+  readonly whole: Sum
+  /** What was reported of it before. */
+  readonly before: readonly Conversion[]
+}
+
+/** A sale stays as it was recorded, whatever is edited of the order later. */
+function soldBy(order: Json, { currency }: Payment, before: readonly Conversion[]): Sold {
+  const sale = saleIn(before.filter(({ kind }) => isPaid(kind)))
+  const recorded = sale && {
+    amount: fromUnits(sale.amount, decimalsOf(sale.currency)!),
+    currency: sale.currency,
+  }
+  return { whole: recorded ?? { amount: amountOf(order.total), currency }, before }
+}
+
+/** Between the amounts of deliveries and those of conversions. What is no amount is worth nothing. */
+function unitsOf({ amount, currency }: Sum): number {
+  const decimals = decimalsOf(currency.toUpperCase())
+  if (typeof amount !== 'number' || decimals === undefined) return 0
+  return toUnits(amount, decimals) ?? 0
+}
+
+/** An order that was paid and then given up earns nothing until it is paid again. */
+function lossOf(order: Json, payment: Payment, { whole, before }: Sold): readonly Unchecked[] {
+  if (whole.amount === 0) return [totalOf(payment, whole)]
+  const units = unitsOf(whole)
+  // What cannot be read is told as well, and refused.
+  return units <= 0 || saysMore(before, BigInt(units)) ? [changeOf(order, payment, whole)] : []
+}
+
+/** The refund that includes all others. */
+const totalOf = (payment: Payment, sum: Sum): Unchecked => ({
+  kind: 'refund',
+  cumulative: true,
+  ...payment,
+  ...sum,
+})
+
+/** How much of an order is given up since it was changed last: a dispute, which may be reversed. */
+function changeOf(order: Json, payment: Payment, sum: Sum): Unchecked {
   const changedAt = text(order.date_modified_gmt)
   return {
     kind: 'dispute',
     cumulative: true,
-    part: `order ${changedAt || 'given up'}`,
+    part: `order ${changedAt || 'given up'} of ${text(sum.amount)}`,
     ...payment,
-    amount,
+    ...sum,
     ...(changedAt !== '' && { occurred_at: timeOf(changedAt) }),
   }
+}
+
+/** An order that is refunded whole may have been sold for more than its refunds are, if it was edited in between. */
+function restOf(refunds: readonly Unchecked[], payment: Payment, { whole }: Sold): readonly Unchecked[] {
+  const { currency } = whole
+  const refunded = refunds.reduce((sum, { amount }) => sum + unitsOf({ amount, currency }), 0)
+  const isAll = refunds.length > 0 && refunded >= unitsOf(whole)
+  return isAll || typeof whole.amount !== 'number' ? [] : [totalOf(payment, whole)]
 }
 
 const timeOf = (date: string) => date.replace('T', ' ').slice(0, 19)
 
 /** A paid order may have been given up before. */
-function revivalOf(order: Json, payment: Payment, before: readonly Conversion[]): readonly Unchecked[] {
-  // Without a time it would not be known what came last, and without a total there is no sale that could be paid again.
-  const isTold = text(order.date_modified_gmt) !== '' && Boolean(number(order.total))
-  return isTold && saysMore(before, 0n) ? [standingOf(order, payment, 0)] : []
+function revivalOf(order: Json, payment: Payment, { whole, before }: Sold): readonly Unchecked[] {
+  // Without a time it would not be known what came last, and what cost nothing cannot be paid again.
+  const isTold = text(order.date_modified_gmt) !== '' && whole.amount !== 0
+  const { currency } = whole
+  return isTold && saysMore(before, 0n) ? [changeOf(order, payment, { amount: 0, currency })] : []
 }
 
 interface Payment {
