@@ -151,4 +151,29 @@ describeService('orders of WooCommerce', service => {
       ])
     }
   })
+
+  test('taken as sold without a time of payment, it is worth nothing once it is given up', async () => {
+    const id = await seller('unpaid')
+    // Cash on delivery has a time of payment only once the order is completed.
+    const order = orderOf(id, { payment_method: 'cod', date_paid_gmt: null })
+    for (const status of ['cancelled', 'failed', 'trash']) {
+      const { results, ignored } = await deliver({ ...order, status })
+      assert.deepEqual([results, ignored], [[], `The order is ${status}: it is not paid.`])
+    }
+    await follow(id, order, [
+      [{}, 10],
+      [{ ...at(1), status: 'cancelled' }, 0],
+      [{ ...at(1), status: 'cancelled' }, 0],
+      [at(2), 10],
+      [{ ...at(3), status: 'failed' }, 0],
+      [{ ...at(4), status: 'completed', date_paid_gmt: at(4).date_modified_gmt }, 10],
+      [{ ...at(5), status: 'trash' }, 0],
+    ])
+    // Reported under its key by the shop itself.
+    const own = orderOf(id, { date_paid_gmt: null, status: 'cancelled' })
+    const sale = { kind: 'sale', context: 'orders', reference: own.order_key, amount: 80, affiliate_id: id }
+    assert.equal((await service().post('/conversions', { ...sale, currency: 'USD' })).status, 201)
+    assert.equal(await owed(id), 8)
+    await follow(id, own, [[{}, 0]])
+  })
 })

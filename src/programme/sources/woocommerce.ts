@@ -41,7 +41,8 @@ async function readOrder(payload: unknown, _setup: Setup, reports: Reports): Pro
   const order = object(payload)
   const reference = text(order.id)
   const status = text(order.status)
-  const wasPaid = PAID.has(status) || (GIVEN_UP.has(status) && Boolean(order.date_paid_gmt))
+  const isDated = Boolean(order.date_paid_gmt)
+  const wasPaid = PAID.has(status) || (GIVEN_UP.has(status) && isDated)
   if (reference === '' || (order.total === undefined && !wasPaid)) return ignored('It is no order.')
   const references = names([text(order.order_key), text(order.transaction_id)], reference)
   const payment = { reference, references, currency: text(order.currency) }
@@ -52,7 +53,9 @@ async function readOrder(payload: unknown, _setup: Setup, reports: Reports): Pro
     const rest = status === 'refunded' ? restOf(refunds, payment, sold) : []
     return { conversions: [saleOf(order, payment), ...refunds, ...rest, ...revivalOf(order, payment, sold)] }
   }
-  if (!wasPaid) return ignored(`The order is ${status}: it is not paid.`)
+  // Paid on delivery, it is sold before it has a time of payment.
+  const isLost = GIVEN_UP.has(status) && (isDated || sold.isRecorded)
+  if (!isLost) return ignored(`The order is ${status}: it is not paid.`)
   return { conversions: [...refunds, ...lossOf(order, payment, sold)] }
 }
 
@@ -64,6 +67,7 @@ interface Sum {
 
 /** What an order was sold for. */
 interface Sold {
+  readonly isRecorded: boolean
   readonly whole: Sum
   /** What was reported of it before. */
   readonly before: readonly Conversion[]
@@ -72,11 +76,10 @@ interface Sold {
 /** A sale stays as it was recorded, whatever is edited of the order later. */
 function soldBy(order: Json, { currency }: Payment, before: readonly Conversion[]): Sold {
   const sale = saleIn(before.filter(({ kind }) => isPaid(kind)))
-  const recorded = sale && {
-    amount: fromUnits(sale.amount, decimalsOf(sale.currency)!),
-    currency: sale.currency,
-  }
-  return { whole: recorded ?? { amount: amountOf(order.total), currency }, before }
+  const whole = sale
+    ? { amount: fromUnits(sale.amount, decimalsOf(sale.currency)!), currency: sale.currency }
+    : { amount: amountOf(order.total), currency }
+  return { isRecorded: sale !== undefined, whole, before }
 }
 
 /** Between the amounts of deliveries and those of conversions. What is no amount is worth nothing. */
