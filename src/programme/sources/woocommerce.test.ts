@@ -176,4 +176,35 @@ describeService('orders of WooCommerce', service => {
     assert.equal(await owed(id), 8)
     await follow(id, own, [[{}, 0]])
   })
+
+  test('paid, it is sold in any state that does not say otherwise, and its refunds count in all', async () => {
+    const id = await seller('states')
+    let earned = 0
+    for (const status of ['shipped', 'delivered', 'on-hold', 'processing']) {
+      const order = orderOf(id, { status })
+      const refunds = [{ id: 1, total: '-60.00' }]
+      await follow(id, order, [
+        [{}, earned + 10],
+        [{ ...at(1), refunds }, earned + 5],
+        [{ ...at(2), refunds, status: 'cancelled' }, earned],
+        [{ ...at(3), refunds }, earned + 5],
+        // Until it is paid once more, if ever.
+        [{ ...at(4), status: 'pending', refunds: [...refunds, { id: 2, total: '-12.00' }] }, earned + 4],
+      ])
+      earned += 4
+    }
+    for (const status of ['pending', 'checkout-draft', 'auto-draft', 'draft', 'new', '']) {
+      const { results, ignored } = await deliver(orderOf(id, { status }))
+      assert.deepEqual([results, ignored], [[], `The order is ${status}: it is not paid.`])
+    }
+    for (const status of ['on-hold', 'shipped']) {
+      const { results, ignored } = await deliver(orderOf(id, { status, date_paid_gmt: null }))
+      assert.deepEqual([results, ignored], [[], `The order is ${status}: it is not paid.`])
+    }
+    // Cash on delivery.
+    await follow(id, orderOf(id, { date_paid_gmt: null }), [
+      [{}, earned + 10],
+      [{ ...at(1), status: 'shipped', refunds: [{ id: 1, total: '-60.00' }] }, earned + 5],
+    ])
+  })
 })

@@ -36,27 +36,37 @@ export const wooCommerce: Sender = {
 
 const PAID = new Set(['processing', 'completed', 'refunded'])
 const GIVEN_UP = new Set(['cancelled', 'failed', 'trash'])
+/** Plugins have others: an order is in one of those, or on hold, before it is paid and after. */
+const UNPAID = new Set(['', 'pending', 'checkout-draft', 'auto-draft', 'draft', 'new'])
 
 async function readOrder(payload: unknown, _setup: Setup, reports: Reports): Promise<Delivery> {
   const order = object(payload)
   const reference = text(order.id)
   const status = text(order.status)
-  const isDated = Boolean(order.date_paid_gmt)
-  const wasPaid = PAID.has(status) || (GIVEN_UP.has(status) && isDated)
-  if (reference === '' || (order.total === undefined && !wasPaid)) return ignored('It is no order.')
+  const isOrder = order.total !== undefined || PAID.has(status) || isDated(order)
+  if (reference === '' || !isOrder) return ignored('It is no order.')
   const references = names([text(order.order_key), text(order.transaction_id)], reference)
   const payment = { reference, references, currency: text(order.currency) }
   const before = await reports.of(names([reference, ...references], ''))
-  const sold = soldBy(order, payment, before)
+  const conversions = conversionsOf(order, payment, soldBy(order, payment, before))
+  return conversions.length > 0 ? { conversions } : ignored(`The order is ${status}: it is not paid.`)
+}
+
+const isDated = (order: Json) => Boolean(order.date_paid_gmt)
+
+function conversionsOf(order: Json, payment: Payment, sold: Sold): readonly Unchecked[] {
+  const status = text(order.status)
   const refunds = list(order.refunds).map(refund => refundOf(object(refund), payment))
-  if (PAID.has(status)) {
+  const isGivenUp = GIVEN_UP.has(status)
+  if (PAID.has(status) || (isDated(order) && !isGivenUp && !UNPAID.has(status))) {
     const rest = status === 'refunded' ? restOf(refunds, payment, sold) : []
-    return { conversions: [saleOf(order, payment), ...refunds, ...rest, ...revivalOf(order, payment, sold)] }
+    return [saleOf(order, payment), ...refunds, ...rest, ...revivalOf(order, payment, sold)]
   }
   // Paid on delivery, it is sold before it has a time of payment.
-  const isLost = GIVEN_UP.has(status) && (isDated || sold.isRecorded)
-  if (!isLost) return ignored(`The order is ${status}: it is not paid.`)
-  return { conversions: [...refunds, ...lossOf(order, payment, sold)] }
+  if (isGivenUp && (isDated(order) || sold.isRecorded)) {
+    return [...refunds, ...lossOf(order, payment, sold)]
+  }
+  return sold.isRecorded ? refunds : []
 }
 
 /** An amount with its currency. */
