@@ -62,7 +62,12 @@ export async function deliver(
   if (!isTaking || !(await sender?.isSigned({ headers, body, at: now() }, source))) {
     throw new Failure('wrong_signature')
   }
-  const { conversions, names = [], ignored, event = '' } = await readPayload(context, source, parse(body))
+  const {
+    conversions,
+    names = [],
+    ignored,
+    event = '',
+  } = await readPayload(context, source, parse(body), headers)
   const results: Result[] = []
   const answer = async ({ result, problem }: Reported, name: string) => {
     if (result) results.push(result)
@@ -76,8 +81,8 @@ export async function deliver(
   return { results, ...(ignored !== undefined && { ignored }) }
 }
 
-const readPayload = (context: Context, source: Source, payload: unknown) =>
-  senders[source.type].read(payload, source, reportsTo(context, source.context))
+const readPayload = (context: Context, source: Source, payload: unknown, headers: Headers = {}) =>
+  senders[source.type].read(payload, source, reportsTo(context, source.context), headers)
 
 const reportsTo = (context: Context, shop: string): Reports => ({
   of: names => reportsOf(context, shop, names),

@@ -2,7 +2,7 @@
 import type { Conversion } from '../conversions/conversion.ts'
 import type { CreateArguments } from '../conversions/schema.ts'
 import type { Delivery } from './report.ts'
-import type { Signed } from './signatures.ts'
+import type { Headers, Signed } from './signatures.ts'
 
 /** A source as it was set up. */
 export interface Setup {
@@ -23,8 +23,11 @@ export interface Reports {
 
 export interface Sender {
   isSigned(delivery: Signed, setup: Setup): boolean | Promise<boolean>
-  /** @param payload of a delivery whose signature was verified */
-  read(payload: unknown, setup: Setup, reports: Reports): Delivery | Promise<Delivery>
+  /**
+   * @param payload of a delivery whose signature was verified
+   * @param headers which are not signed; none of a sample
+   */
+  read(payload: unknown, setup: Setup, reports: Reports, headers: Headers): Delivery | Promise<Delivery>
   /** Whether it only asks if anybody listens, which is not signed. */
   isPing?(body: Buffer): boolean
 }

@@ -207,4 +207,29 @@ describeService('orders of WooCommerce', service => {
       [{ ...at(1), status: 'shipped', refunds: [{ id: 1, total: '-60.00' }] }, earned + 5],
     ])
   })
+
+  test('put into the trash, it is worth nothing until it is restored', async () => {
+    const id = await seller('trash')
+    const order = orderOf(id)
+    const topic = (name: string) => ({ headers: { 'x-wc-webhook-topic': name } })
+    const later = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString().slice(0, 19)
+    await follow(id, order, [[{}, 10]])
+    // Of a product with the same number.
+    assert.match((await deliver({ id: order.id }, topic('product.deleted'))).ignored, /no order/)
+    assert.equal(await owed(id), 10)
+    for (let times = 0; times < 2; times += 1) {
+      // WordPress names it by text, where it is a post.
+      await deliver({ id: times === 0 ? order.id : String(order.id) }, topic('order.deleted'))
+      assert.equal(await owed(id), 0)
+    }
+    await follow(id, order, [
+      [at(1), 0],
+      [{ date_modified_gmt: later(1) }, 10],
+    ])
+    const unknown = await deliver({ id: 999_999 }, topic('order.deleted'))
+    assert.deepEqual([unknown.results, unknown.ignored], [[], 'No sale of the order is known.'])
+    for (const payload of [{}, { id: null }, { id: 'x\u0000' }, { id: {} }]) {
+      assert.deepEqual((await deliver(payload, topic('order.deleted'))).results, [])
+    }
+  })
 })

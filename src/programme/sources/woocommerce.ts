@@ -1,9 +1,11 @@
 /**
- * Reads WooCommerce's webhooks order.created and order.updated, which have the whole order with all its refunds.
+ * Reads WooCommerce's webhooks order.created and order.updated, which have the whole order with all its refunds, and
+ * order.deleted, which has its number.
  * Followed: https://woocommerce.github.io/woocommerce-rest-api-docs/#order-properties
  */
 import { decimalsOf } from '../../base/currencies.ts'
 import { fromUnits, toUnits } from '../../base/money.ts'
+import { formatTime, now } from '../../base/time.ts'
 import { type Conversion, isPaid } from '../conversions/conversion.ts'
 import { saleOf as saleIn } from '../conversions/earning.ts'
 import { saysMore } from '../conversions/left.ts'
@@ -22,7 +24,7 @@ import {
 } from './reading.ts'
 import { type Delivery, ignored, type Unchecked } from './report.ts'
 import type { Reports, Sender, Setup } from './sender.ts'
-import { headerOf, isSame, macOf } from './signatures.ts'
+import { type Headers, headerOf, isSame, macOf } from './signatures.ts'
 
 /** The ping by which WooCommerce checks the address. */
 const PING = /^webhook_id=\d{1,20}$/
@@ -39,18 +41,31 @@ const GIVEN_UP = new Set(['cancelled', 'failed', 'trash'])
 /** Plugins have others: an order is in one of those, or on hold, before it is paid and after. */
 const UNPAID = new Set(['', 'pending', 'checkout-draft', 'auto-draft', 'draft', 'new'])
 
-async function readOrder(payload: unknown, _setup: Setup, reports: Reports): Promise<Delivery> {
-  const order = object(payload)
+/** By which WooCommerce says that an order was put into the trash. */
+const DELETED = 'order.deleted'
+
+async function readOrder(
+  payload: unknown,
+  _setup: Setup,
+  reports: Reports,
+  headers: Headers,
+): Promise<Delivery> {
+  const isDeleted = headerOf(headers, 'x-wc-webhook-topic') === DELETED
+  const order = isDeleted ? inTrash(object(payload)) : object(payload)
   const reference = text(order.id)
   const status = text(order.status)
-  const isOrder = order.total !== undefined || PAID.has(status) || isDated(order)
+  const isOrder = isDeleted || order.total !== undefined || PAID.has(status) || isDated(order)
   if (reference === '' || !isOrder) return ignored('It is no order.')
   const references = names([text(order.order_key), text(order.transaction_id)], reference)
   const payment = { reference, references, currency: text(order.currency) }
   const before = await reports.of(names([reference, ...references], ''))
   const conversions = conversionsOf(order, payment, soldBy(order, payment, before))
-  return conversions.length > 0 ? { conversions } : ignored(`The order is ${status}: it is not paid.`)
+  if (conversions.length > 0) return { conversions }
+  return ignored(isDeleted ? 'No sale of the order is known.' : `The order is ${status}: it is not paid.`)
 }
+
+/** Nothing but the number is said of it. */
+const inTrash = ({ id }: Json): Json => ({ id, status: 'trash', date_modified_gmt: formatTime(now()) })
 
 const isDated = (order: Json) => Boolean(order.date_paid_gmt)
 
