@@ -12,6 +12,8 @@ export interface Delivery {
   readonly conversions: readonly Unchecked[]
   /** Names of one payment that no conversion has. */
   readonly names?: readonly string[]
+  /** Why it cannot be taken, where what was reported before does not allow it. */
+  readonly conflict?: string
   /** Why the delivery changes nothing, where that is so. */
   readonly ignored?: string
 }

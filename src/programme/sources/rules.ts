@@ -62,16 +62,15 @@ export async function deliver(
   if (!isTaking || !(await sender?.isSigned({ headers, body, at: now() }, source))) {
     throw new Failure('wrong_signature')
   }
-  const {
-    conversions,
-    names = [],
-    ignored,
-    event = '',
-  } = await readPayload(context, source, parse(body), headers)
+  const delivery = await readPayload(context, source, parse(body), headers)
+  const { conversions, names = [], conflict, ignored, event = '' } = delivery
   const results: Result[] = []
   const answer = async ({ result, problem }: Reported, name: string) => {
     if (result) results.push(result)
     if (problem) await keepProblem(context, id, name, problem)
+  }
+  if (conflict !== undefined) {
+    await answer(refusalBy(new Failure('conversion_conflict', { message: conflict })), event)
   }
   if (names.length > 1) await answer(await joined(context, source.context, names), event)
   for (const one of conversions) {
@@ -82,10 +81,14 @@ export async function deliver(
 }
 
 const readPayload = (context: Context, source: Source, payload: unknown, headers: Headers = {}) =>
-  senders[source.type].read(payload, source, reportsTo(context, source.context), headers)
+  senders[source.type].read(payload, source, reportsTo(context, source), headers)
 
-const reportsTo = (context: Context, shop: string): Reports => ({
+const reportsTo = (context: Context, { id, type, context: shop }: Source): Reports => ({
   of: names => reportsOf(context, shop, names),
+  otherSourceOf: async ({ source_id }) =>
+    source_id === id
+      ? undefined
+      : store.activeSource(context.database.reader, { id: source_id, type, context: shop }),
   currencyUnsaid: sent => currencyUnsaid(context, shop, sent),
 })
 
@@ -128,10 +131,13 @@ async function unlessRefused(work: () => Promise<Reported>): Promise<Reported> {
     return await work()
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure
-    const { status, code } = entryOf(failure.failure)
-    const { message } = failure
-    return { result: { status, code, message }, problem: message }
+    return refusalBy(failure)
   }
+}
+
+function refusalBy({ failure, message }: Failure): Reported {
+  const { status, code } = entryOf(failure)
+  return { result: { status, code, message }, problem: message }
 }
 
 const MAX_PROBLEM = 500

@@ -17,6 +17,8 @@ export interface Setup {
 export interface Reports {
   /** Of the payment that has any of these names. */
   of(names: readonly string[]): Promise<readonly Conversion[]>
+  /** Another source of the same type that is active, has the same context, and has recorded this. */
+  otherSourceOf(recorded: Conversion): Promise<{ readonly id: number; readonly name: string } | undefined>
   /** The currency of a report that names none. */
   currencyUnsaid(sent: Pick<CreateArguments, 'kind' | 'part' | 'reference'>): Promise<string>
 }

@@ -28,7 +28,9 @@ const fields = {
     keep: (value: SourceType) => value,
     sample: () => 'generic' as const,
   },
-  context: context('The shop whose conversions it reports; lower case.'),
+  context: context(
+    'The shop whose conversions it reports; lower case. Each shop has one of its own, since numbers of orders and customers count within it.',
+  ),
   status: status(['active', 'inactive'], 'active'),
   mode: status(
     ['live', 'test'],

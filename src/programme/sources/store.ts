@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
@@ -31,6 +32,23 @@ const wholeSource = prepared((db: Db, { id }: { id: number }) =>
 export async function sourceWithSecret(db: Db, id: number): Promise<Source | undefined> {
   const [row] = await wholeSource(db, { id })
   return row && { ...row, secret: openedSecret(id, row.secret) }
+}
+
+type Sharing = Pick<Source, 'id' | 'type' | 'context'>
+
+const active = prepared((db: Db, { id, type, context }: Sharing) =>
+  db
+    .selectFrom('sources')
+    .select(['id', 'name'])
+    .where('id', '=', id)
+    .where('type', '=', type)
+    .where('context', '=', context)
+    .where('status', '=', sql.lit('active' as const)),
+)
+
+/** The source if it is active, and of this type and context. */
+export async function activeSource(db: Db, { id, type, context }: Sharing) {
+  return (await active(db, { id, type, context }))[0]
 }
 
 export const sealedSecrets: Sealed = {

@@ -34,6 +34,7 @@ describeService('orders of WooCommerce', service => {
   const seller = async (name: string) =>
     (await service().newAffiliate(name, { status: 'active', rate: 10, rate_type: 'percentage' })).id as number
   const owed = async (id: number) => (await service().get(`/affiliates/${id}/balances`)).body.unpaid as number
+  const problemOf = async (id: number) => (await service().get(`/sources/${id}`)).body.problem as string
   const conversionsOf = async (order: number) =>
     (await service().get(`/conversions?reference=${order}&order=asc&number=100`)).body as any[]
   const storyOf = async (order: number) => {
@@ -231,5 +232,46 @@ describeService('orders of WooCommerce', service => {
     for (const payload of [{}, { id: null }, { id: 'x\u0000' }, { id: {} }]) {
       assert.deepEqual((await deliver(payload, topic('order.deleted'))).results, [])
     }
+  })
+
+  test('of another shop with the same context, it is not taken for the order of that number', async () => {
+    const [own, other] = [await seller('shop-de'), await seller('shop-fr')]
+    const [de, fr] = [await setUp({ name: 'Shop DE' }), await setUp({ name: 'Shop FR' })]
+    const order = orderOf(own)
+    await deliver(order, { source: de })
+    assert.equal(await owed(own), 10)
+    const said = `The order was recorded by source ${de} (Shop DE), which has the same context. Numbers of orders and customers count within a context: give each shop one of its own. All webhooks of one shop belong to one source.`
+    const key = { order_key: 'wc_order_fr', meta_data: [{ key: 'affiliate_id', value: String(other) }] }
+    const headers = { 'x-wc-webhook-topic': 'order.deleted' }
+    const refused: [object, object][] = [
+      [{ ...order, ...key }, {}],
+      [{ ...order, ...key, total: '60.00', refunds: [{ id: 1, total: '-60.00' }] }, {}],
+      [{ ...order, ...key, ...at(1), status: 'cancelled' }, {}],
+      [{ id: order.id }, { headers }],
+    ]
+    for (const [payload, how] of refused) {
+      const { results } = await deliver(payload, { source: fr, ...how })
+      const conflict = { status: 409, code: 'rest_conversion_conflict', message: said }
+      assert.deepEqual(results, [conflict])
+      assert.ok((await problemOf(fr)).startsWith(`"${order.id}": ${said} (`), await problemOf(fr))
+    }
+    const { body: tried } = await service().post(`/sources/${fr}/try`, { payload: { ...order, ...key } })
+    assert.deepEqual(tried, { event: String(order.id), conversions: [], conflict: said })
+    assert.deepEqual([await owed(own), await owed(other), await problemOf(de)], [10, 0, ''])
+    // Who has its key, reports the same order.
+    await deliver({ ...order, refunds: [{ id: 1, total: '-60.00' }] }, { source: fr })
+    assert.equal(await owed(own), 5)
+    // Others are taken, and with a context of its own or in the place of the other source this one as well.
+    const next = orderOf(other)
+    await deliver(next, { source: fr })
+    assert.equal(await owed(other), 10)
+    await service().patch(`/sources/${de}`, { status: 'inactive' })
+    await deliver({ ...order, ...key, ...at(1), status: 'cancelled' }, { source: fr })
+    assert.equal(await owed(own), 0)
+    await service().patch(`/sources/${de}`, { status: 'active' })
+    await service().patch(`/sources/${fr}`, { context: 'shop-fr' })
+    await deliver({ ...order, ...key }, { source: fr })
+    assert.equal(await owed(other), 20)
+    await service().patch(`/sources/${de}`, { context: 'shop-de' })
   })
 })

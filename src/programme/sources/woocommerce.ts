@@ -59,13 +59,25 @@ async function readOrder(
   const references = names([text(order.order_key), text(order.transaction_id)], reference)
   const payment = { reference, references, currency: text(order.currency) }
   const before = await reports.of(names([reference, ...references], ''))
-  const conversions = conversionsOf(order, payment, soldBy(order, payment, before))
+  const sold = soldBy(order, payment, before)
+  const conflict = await conflictOf(order, sold, reports)
+  if (conflict !== undefined) return { event: reference, conversions: [], conflict }
+  const conversions = conversionsOf(order, payment, sold)
   if (conversions.length > 0) return { conversions }
   return ignored(isDeleted ? 'No sale of the order is known.' : `The order is ${status}: it is not paid.`)
 }
 
 /** Nothing but the number is said of it. */
 const inTrash = ({ id }: Json): Json => ({ id, status: 'trash', date_modified_gmt: formatTime(now()) })
+
+/** Shops count their orders from the same numbers on. The keys of orders are random, so that who has one reports this order. */
+async function conflictOf(order: Json, { sale }: Sold, reports: Reports): Promise<string | undefined> {
+  const other = sale && (await reports.otherSourceOf(sale))
+  if (!other) return undefined
+  const ofKey = await reports.of(names([text(order.order_key)], ''))
+  if (ofKey.some(({ id }) => id === sale.id)) return undefined
+  return `The order was recorded by source ${other.id} (${other.name}), which has the same context. Numbers of orders and customers count within a context: give each shop one of its own. All webhooks of one shop belong to one source.`
+}
 
 const isDated = (order: Json) => Boolean(order.date_paid_gmt)
 
@@ -78,10 +90,10 @@ function conversionsOf(order: Json, payment: Payment, sold: Sold): readonly Unch
     return [saleOf(order, payment), ...refunds, ...rest, ...revivalOf(order, payment, sold)]
   }
   // Paid on delivery, it is sold before it has a time of payment.
-  if (isGivenUp && (isDated(order) || sold.isRecorded)) {
+  if (isGivenUp && (isDated(order) || sold.sale)) {
     return [...refunds, ...lossOf(order, payment, sold)]
   }
-  return sold.isRecorded ? refunds : []
+  return sold.sale ? refunds : []
 }
 
 /** An amount with its currency. */
@@ -92,7 +104,8 @@ interface Sum {
 
 /** What an order was sold for. */
 interface Sold {
-  readonly isRecorded: boolean
+  /** Undefined while none is recorded. */
+  readonly sale: Conversion | undefined
   readonly whole: Sum
   /** What was reported of it before. */
   readonly before: readonly Conversion[]
@@ -104,7 +117,7 @@ function soldBy(order: Json, { currency }: Payment, before: readonly Conversion[
   const whole = sale
     ? { amount: fromUnits(sale.amount, decimalsOf(sale.currency)!), currency: sale.currency }
     : { amount: amountOf(order.total), currency }
-  return { isRecorded: sale !== undefined, whole, before }
+  return { sale, whole, before }
 }
 
 /** Between the amounts of deliveries and those of conversions. What is no amount is worth nothing. */

@@ -124,7 +124,11 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
         />
       </Row>
       <Row>
-        <TextInput source="context" label="Context" helperText="The shop whose sales it reports." />
+        <TextInput
+          source="context"
+          label="Context"
+          helperText="The shop whose sales it reports. Give each shop its own: numbers of orders and customers count within it."
+        />
         <PasswordInput
           source="secret"
           label={isNew ? 'Secret' : 'New secret'}
