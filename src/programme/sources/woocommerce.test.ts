@@ -198,6 +198,9 @@ describeService('orders of WooCommerce', service => {
       const { results, ignored } = await deliver(orderOf(id, { status }))
       assert.deepEqual([results, ignored], [[], `The order is ${status}: it is not paid.`])
     }
+    // Each of its payments is an order.
+    const subscription = orderOf(id, { status: 'active', billing_period: 'month' })
+    assert.match((await deliver(subscription)).ignored, /no order/)
     for (const status of ['on-hold', 'shipped']) {
       const { results, ignored } = await deliver(orderOf(id, { status, date_paid_gmt: null }))
       assert.deepEqual([results, ignored], [[], `The order is ${status}: it is not paid.`])

@@ -54,8 +54,7 @@ async function readOrder(
   const order = isDeleted ? inTrash(object(payload)) : object(payload)
   const reference = text(order.id)
   const status = text(order.status)
-  const isOrder = isDeleted || order.total !== undefined || PAID.has(status) || isDated(order)
-  if (reference === '' || !isOrder) return ignored('It is no order.')
+  if (reference === '' || !(isDeleted || isOrder(order))) return ignored('It is no order.')
   const references = names([text(order.order_key), text(order.transaction_id)], reference)
   const payment = { reference, references, currency: text(order.currency) }
   const before = await reports.of(names([reference, ...references], ''))
@@ -64,8 +63,13 @@ async function readOrder(
   if (conflict !== undefined) return { event: reference, conversions: [], conflict }
   const conversions = conversionsOf(order, payment, sold)
   if (conversions.length > 0) return { conversions }
-  return ignored(isDeleted ? 'No sale of the order is known.' : `The order is ${status}: it is not paid.`)
+  const isUnknown = isDeleted && sold.sale === undefined
+  return ignored(isUnknown ? 'No sale of the order is known.' : `The order is ${status}: it is not paid.`)
 }
+
+/** A subscription has the time of its last payment, which is an order of its own. */
+const isOrder = (of: Json) =>
+  of.billing_period === undefined && (of.total !== undefined || PAID.has(text(of.status)) || isDated(of))
 
 /** Nothing but the number is said of it. */
 const inTrash = ({ id }: Json): Json => ({ id, status: 'trash', date_modified_gmt: formatTime(now()) })
