@@ -5,6 +5,7 @@ import type { JsonSchema } from './coercion.ts'
 import { type Endpoint, inPath, type Lines, type Resource, segmentOf } from './endpoint.ts'
 import { MOST_LINES } from './lines.ts'
 import { LINES_TYPE } from './parameters.ts'
+import { isConditional, showing } from './preconditions.ts'
 
 type Json = Record<string, unknown>
 
@@ -248,7 +249,7 @@ function operation(resource: Resource, endpoint: Endpoint, method: string): Json
     ...properties
       .filter(([name]) => ofItem.includes(name) || !takesBody)
       .map(([name, schema]) => parameter(name, schema, ofItem.includes(name))),
-    ...headersOf(isReplayed(resource, endpoint), reads, ofItem.length > 0),
+    ...headersOf(resource, endpoint),
   ]
   return {
     operationId: `${method.toLowerCase()}_${endpoint.permission.replace('.', '_')}${ofItem.length ? '_item' : ''}${belowItem(endpoint)}`,
@@ -262,17 +263,22 @@ function operation(resource: Resource, endpoint: Endpoint, method: string): Json
         [endpoint.answer.status]: { description: endpoint.summary, content: contentOf(endpoint.answer) },
       }),
       ...((endpoint.answer.repeats || endpoint.lines) && { 200: secondAnswer(endpoint) }),
-      ...(reads && ofItem.length > 0 && { 304: { description: 'The record is what If-None-Match names.' } }),
+      ...(isConditional(endpoint) && { 304: { description: 'The record is what If-None-Match names.' } }),
       ...failureResponses(failuresOf(resource, endpoint, reads)),
     },
   }
 }
 
-const isReplayed = ({ replayed = false }: Resource, { inParts }: Endpoint) => replayed && !inParts
+/** Whether an Idempotency-Key may be sent. */
+const takesKey = ({ replayed = false }: Resource, { methods, inParts }: Endpoint) =>
+  replayed && !inParts && !methods.includes('GET')
 
-function headersOf(replayed: boolean, reads: boolean, isItem: boolean): Json[] {
-  if (reads) return isItem ? [ifNoneMatch] : []
-  return [...(replayed ? [idempotencyKey] : []), ...(isItem ? [ifMatch] : [])]
+function headersOf(resource: Resource, endpoint: Endpoint): Json[] {
+  return [
+    ...(takesKey(resource, endpoint) ? [idempotencyKey] : []),
+    ...(showing(resource, endpoint) ? [ifMatch] : []),
+    ...(isConditional(endpoint) ? [ifNoneMatch] : []),
+  ]
 }
 
 function failuresOf(resource: Resource, endpoint: Endpoint, reads: boolean): FailureName[] {
@@ -282,8 +288,8 @@ function failuresOf(resource: Resource, endpoint: Endpoint, reads: boolean): Fai
   if (reads) failures.push('took_too_long')
   if (!reads && others.length > 0) failures.push(...withBody)
   if (endpoint.lines) failures.push('too_many_batches')
-  if (!reads && isReplayed(resource, endpoint)) failures.push('idempotency_mismatch')
-  if (!reads && ofItem.length > 0) failures.push('precondition_failed')
+  if (takesKey(resource, endpoint)) failures.push('idempotency_mismatch')
+  if (showing(resource, endpoint)) failures.push('precondition_failed')
   failures.push(...endpoint.failures)
   if (others.some(name => isRequired(endpoint, name))) failures.push('missing_argument')
   return failures

@@ -39,10 +39,19 @@ export function answersRecord({ methods, path, answer }: Endpoint): boolean {
   return answer.status === 201 || (path.endsWith('}') && !methods.includes('DELETE'))
 }
 
-/** The endpoint that reads the record that `endpoint` edits or deletes. */
+/**
+ * The endpoint that reads the record that `endpoint` edits, deletes, or does something with below its address. Where there is
+ * one, If-Match is compared with what it shows.
+ */
 export function showing(resource: Resource, endpoint: Endpoint): Endpoint | undefined {
-  if (!endpoint.path.endsWith('}') || endpoint.methods.includes('GET')) return undefined
-  return resource.endpoints.find(({ path, methods }) => path === endpoint.path && methods.includes('GET'))
+  if (endpoint.methods.includes('GET')) return undefined
+  const address = endpoint.path.slice(0, endpoint.path.lastIndexOf('}') + 1)
+  return resource.endpoints.find(({ path, methods }) => path === address && methods.includes('GET'))
+}
+
+/** Whether the endpoint reads a record that If-None-Match can be compared with. */
+export function isConditional(endpoint: Endpoint): boolean {
+  return endpoint.methods.includes('GET') && answersRecord(endpoint)
 }
 
 /** If-None-Match: whether the caller already has this version. */

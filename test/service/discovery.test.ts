@@ -127,6 +127,21 @@ describeService('discovery', service => {
     assert.deepEqual(answers('/conversions/bulk', 'post'), [`200 ${lines}`])
     assert.deepEqual(answers('/payout-runs/{payout_run_id}/files/sepa', 'get'), ['200 application/xml'])
     assert.deepEqual(answers('/payout-runs/{payout_run_id}/reconciliation/csv', 'get'), ['200 text/csv'])
+    const conditionsOf = (path: string, method: string) => {
+      const { parameters = [], responses } = body.paths[path][method]
+      const names = parameters.filter((one: any) => one.in === 'header').map((one: any) => one.name)
+      return [...names.filter((name: string) => name.startsWith('If-')), 304 in responses, 412 in responses]
+    }
+    const run = '/payout-runs/{payout_run_id}'
+    for (const step of ['', '/approve', '/cancel', '/close', '/results', '/files/sepa'])
+      assert.deepEqual(conditionsOf(run + step, 'post'), ['If-Match', false, true], step)
+    assert.deepEqual(conditionsOf('/affiliates/{affiliate_id}', 'delete'), ['If-Match', false, true])
+    assert.deepEqual(conditionsOf(run, 'get'), ['If-None-Match', true, false])
+    // These answer no record, so they have no tag.
+    for (const list of ['/items', '/files', '/files/sepa', '/reconciliation'])
+      assert.deepEqual(conditionsOf(run + list, 'get'), [false, false], list)
+    for (const path of ['/payout-runs', '/payouts/bulk'])
+      assert.deepEqual(conditionsOf(path, 'post'), [false, false], path)
     const operations = Object.values(body.paths).flatMap((path: any) => Object.values(path)) as any[]
     assert.equal(new Set(operations.map(operation => operation.operationId)).size, operations.length)
   })

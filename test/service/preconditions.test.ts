@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { assertFailure, describeService, listen, openDatabase, Service } from '../harness.ts'
+import { assertFailure, describeService, giveSecretKey, listen, openDatabase, Service } from '../harness.ts'
 
 const ifMatch = (tag: string) => ({ headers: { 'if-match': tag } })
 const ifNoneMatch = (tag: string) => ({ headers: { 'if-none-match': tag } })
 
 describeService('preconditions', service => {
+  giveSecretKey()
   const tagOf = async (path: string) => (await service().get(path)).headers.get('etag')!
 
   test('200 - create, get and edit tell the same ETag of the same record, and every change another', async () => {
@@ -122,6 +123,56 @@ describeService('preconditions', service => {
       admin.send('PATCH', '/users/1', { body: { first_name }, ...ifMatch(header) })
     assert.equal((await rename(account, 'Ada')).status, 200)
     assertFailure(await rename(account, 'Eve'), 412, 'rest_precondition_failed')
+  })
+
+  test('200 and 412 - the steps of a payout run are taken of the run as its own address shows it', async () => {
+    const { id } = await service().newAffiliate('paid', { status: 'active' })
+    const owed = { affiliate_id: id, amount: 5, status: 'unpaid' }
+    await service().post('/referrals', owed)
+    const prepare = async () => (await service().post('/payout-runs', { method: 'csv' })).body
+    const run = await prepare()
+    const path = `/payout-runs/${run.id}`
+    const events = async () => (await service().get('/events?number=1000')).body
+    const step = async (behind: string, body: object) => {
+      const before = [await service().get(path), await events()]
+      for (const header of ['"nonsense"', '']) {
+        const refused = await service().post(`${path}${behind}`, body, ifMatch(header))
+        assertFailure(refused, 412, 'rest_precondition_failed')
+      }
+      const [shown, logged] = [await service().get(path), await events()]
+      assert.deepEqual([shown.body, logged], [before[0].body, before[1]])
+      const tag = shown.headers.get('etag')!
+      const { status, body: answer } = await service().post(`${path}${behind}`, body, ifMatch(tag))
+      assert.equal(status, 200, JSON.stringify(answer))
+      const again = await service().post(`${path}${behind}`, body, ifMatch(tag))
+      assert.equal(again.status, (await tagOf(path)) === tag ? 200 : 412)
+      return answer
+    }
+    assert.equal((await step('/approve', { hash: run.hash })).status, 'approved')
+    assert.equal((await step('/files/csv', {})).status, 'sent')
+    const content = `reference,status\n${run.reference},paid`
+    assert.equal((await step('/results', { content })).recorded.paid, 1)
+    assert.equal((await step('/close', {})).status, 'closed')
+    await service().post('/referrals', owed)
+    const draft = await prepare()
+    const cancel = (header: string) => service().post(`/payout-runs/${draft.id}/cancel`, {}, ifMatch(header))
+    assertFailure(await cancel('"nonsense"'), 412, 'rest_precondition_failed')
+    assert.equal((await cancel('"x", *')).status, 412)
+    assert.equal((await cancel('*')).body.status, 'cancelled')
+    assertFailure(
+      await service().post('/payout-runs/999/close', {}, ifMatch('*')),
+      404,
+      'invalid_payout_run_id',
+    )
+  })
+
+  test('200 and 412 - a source tries out a sample as it is set up', async () => {
+    const secret = 'of eight letters'
+    const { body, headers } = await service().post('/sources', { name: 'Shop', type: 'stripe', secret })
+    const sample = { payload: { type: 'invoice.paid' } }
+    const tryOut = (header: string) => service().post(`/sources/${body.id}/try`, sample, ifMatch(header))
+    assertFailure(await tryOut('"nonsense"'), 412, 'rest_precondition_failed')
+    assert.equal((await tryOut(headers.get('etag')!)).status, 200)
   })
 
   test('of twenty who edit the same record at once, on two nodes, one goes through', async () => {
