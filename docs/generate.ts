@@ -34,7 +34,7 @@ function interfaceReference(): string {
     `Base paths: ${basePaths.map(base => `\`${base}\``).join(' and ')}; they answer alike. Every request carries an API key, as`,
     '`Authorization: Basic base64(public_key:token)` or `Authorization: Bearer token`.\n',
     'Arguments come from the query string, or from a body of JSON, `application/x-www-form-urlencoded` or',
-    '`multipart/form-data`; the path goes before the body, the body before the query. What is secret is refused in a query (400), since proxies write addresses into logs. A list is a JSON array, `a[]=1&a[]=2`,',
+    '`multipart/form-data`; the path goes before the body, the body before the query. What is secret is refused in a query (400), and so is the number of a bank account, since proxies write addresses into logs. A list is a JSON array, `a[]=1&a[]=2`,',
     '`a=1&a=2`, or `a=1,2`; an object is `date[start]=…`, a list of objects `products[0][name]=…`. Booleans are true/false, 1/0, yes/no, on/off. Arguments that an',
     'endpoint does not know are ignored and named in the header `X-Ignored-Arguments`, as far as there is room for in 1 KiB. A JSON `null` counts as',
     'not sent and is named there as well. So does, on edit, empty text in a query or a form; empty text in JSON unsets.\n',

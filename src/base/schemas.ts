@@ -28,7 +28,10 @@ export const MIB = 1_048_576
 export const line = (maxLength: number, description?: string) =>
   Type.String({ maxLength, format: 'line', ...(description && { description }) })
 
-/** A line that is taken from a body only: proxies write addresses, and the query with them, into their logs. */
+/**
+ * A line, such as a password or the number of a bank account, that is taken from a body only: proxies write addresses, and the
+ * query with them, into their logs.
+ */
 export const secret = (maxLength: number, description: string) =>
   Type.String({ ...line(maxLength, description), 'x-body-only': true })
 

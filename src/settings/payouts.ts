@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { MOST_ACH_PAYER, MOST_SEPA_NAME, problemInAch, problemInSepa } from '../base/bank-texts.ts'
 import { bicProblem, compactCode, ibanProblem, isRouting } from '../base/banks.ts'
 import type { Problems } from '../base/errors.ts'
-import { choice, line } from '../base/schemas.ts'
+import { choice, line, secret } from '../base/schemas.ts'
 import type { PayoutSettings, Settings } from '../base/settings.ts'
 
 const MOST_BANK = 23
@@ -19,7 +19,7 @@ const schemas = {
     description: 'How many days changed payment details wait before a payout run uses them.',
   }),
   payer_name: line(70, 'Who pays, as the bank knows them.'),
-  payer_iban: line(42, "The payer's IBAN, for SEPA files."),
+  payer_iban: secret(42, "The payer's IBAN, for SEPA files."),
   payer_bic: line(11, "The BIC of the payer's bank, for SEPA files; may be left empty."),
   payer_bank: line(MOST_BANK, "The name of the payer's bank, for NACHA files."),
   payer_routing: line(9, "The routing number of the payer's bank, for NACHA files."),

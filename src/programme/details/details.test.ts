@@ -43,6 +43,33 @@ describeService('payment details that were removed', service => {
 describeService('payment details and addresses', service => {
   giveSecretKey()
 
+  test('400 - an account is taken from a body only, and not from an address', async () => {
+    const { id: affiliate_id } = await service().newAffiliate('addressed')
+    const accounts = [
+      { method: 'sepa', iban: 'DE89370400440532013000' },
+      { method: 'nacha', routing_number: '021000021', account_number: '12345678' },
+    ]
+    for (const account of accounts) {
+      const name = 'iban' in account ? 'iban' : 'account_number'
+      const sent = { affiliate_id: String(affiliate_id), holder: 'Ada', ...account }
+      const { [name]: number, ...others } = sent as Record<string, string>
+      for (const body of [undefined, sent]) {
+        const refused = await service().post(`/payment-details?${new URLSearchParams(sent)}`, body)
+        assertFailure(refused, 400, 'rest_invalid_param')
+        assert.deepEqual(Object.keys(refused.body.data.params), [name])
+        assert.match(refused.body.data.params[name], /must stand in the body/)
+      }
+      const path = `/payment-details?${new URLSearchParams(others)}`
+      assert.equal((await service().post(path, { [name]: number })).status, 201)
+    }
+    const admin = await service().admin()
+    const payer = '/settings?payer_iban=DE89370400440532013000'
+    assertFailure(await admin.patch(payer, {}), 400, 'rest_invalid_param')
+    // An address that payments go to, as that of an affiliate, is no account.
+    const paypal = `affiliate_id=${affiliate_id}&method=paypal&paypal_email=ada@example.com`
+    assert.equal((await service().post(`/payment-details?${paypal}`)).status, 201)
+  })
+
   test('are about the person also after the affiliate was deleted, so that events of them can be erased', async () => {
     const { id: affiliate_id, user_id } = await service().newAffiliate('leaver')
     assert.equal((await service().delete(`/affiliates/${affiliate_id}`)).status, 200)

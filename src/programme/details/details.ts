@@ -1,6 +1,6 @@
 /** The kind payment detail: a PayPal address or a bank account. Sealed; records show it masked. */
 import { type Static, Type } from 'typebox'
-import { choice, identifier, line } from '../../base/schemas.ts'
+import { choice, identifier, line, secret } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { created, link, reference, status, words } from '../../records/kinds-of-field.ts'
@@ -76,10 +76,10 @@ export const createArguments = Type.Object({
       description: 'Of paypal: the address that PayPal knows.',
     }),
   ),
-  iban: Type.Optional(line(42, 'Of sepa: the IBAN, with or without spaces.')),
+  iban: Type.Optional(secret(42, 'Of sepa: the IBAN, with or without spaces.')),
   bic: Type.Optional(line(11, 'Of sepa: the BIC of the bank; may be left out.')),
   routing_number: Type.Optional(line(9, 'Of nacha: the routing number of the bank.')),
-  account_number: Type.Optional(line(17, 'Of nacha: the number of the account.')),
+  account_number: Type.Optional(secret(17, 'Of nacha: the number of the account.')),
   account_type: Type.Optional({
     ...choice(['checking', 'savings'], 'Of nacha: the type of the account.'),
     default: 'checking',
