@@ -18,6 +18,7 @@ import {
   type Served,
 } from './discovery.ts'
 import { type Endpoint, type Resource, segmentOf, takesBody } from './endpoint.ts'
+import type { AnswerHeaders } from './headers.ts'
 import { LINES_TYPE } from './parameters.ts'
 import { type Admission, admit } from './stages/admit.ts'
 import { readArguments } from './stages/arguments.ts'
@@ -155,7 +156,7 @@ export async function site(scope: FastifyInstance, options: SiteOptions): Promis
 function described(
   describe: (baseUrl: string, settings: Described, url: string) => object,
   { context, base }: Pick<ApiOptions, 'context' | 'base'>,
-  headers: Record<string, string> = {},
+  headers: AnswerHeaders = {},
 ): RouteHandlerMethod {
   let last = { key: '', text: '' }
   return send(async request => {

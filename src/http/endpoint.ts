@@ -8,6 +8,7 @@ import type { Failure, FailureName, Problems } from '../base/errors.ts'
 import { memberOf } from '../base/unknown.ts'
 import type { RequestContext } from '../events/write.ts'
 import type { Tx } from '../storage/database.ts'
+import type { AnswerHeaders } from './headers.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -22,7 +23,7 @@ export interface Answer {
   readonly status: 200 | 201
   /** JSON text, or its pieces when it is too long to build at once. */
   readonly body: string | AsyncIterable<string>
-  readonly headers?: Record<string, string>
+  readonly headers?: Readonly<AnswerHeaders>
   /** Set-Cookie headers. */
   readonly cookies?: readonly string[]
 }

@@ -9,6 +9,7 @@ import { choice, flag, line, listOf } from '../base/schemas.ts'
 import { parseSearch } from '../base/text.ts'
 import type { Order, Page } from '../storage/page.ts'
 import type { Answer, Call } from './endpoint.ts'
+import type { AnswerHeaders } from './headers.ts'
 import { decodeName } from './parameters.ts'
 import type { Render } from './render.ts'
 
@@ -160,7 +161,7 @@ export async function answerList<Row, Args extends ListArguments>(
   const call = isIndexed ? by : by.patient
   const write = await rowWriter(call, args, listing)
 
-  const headers: Record<string, string> = {}
+  const headers: AnswerHeaders = {}
   if (args.count) headers['X-Total-Count'] = String(await listing.count(call, args))
 
   const linkAfter = (row: Row) => {

@@ -2,10 +2,11 @@
 import { entryOf, Failure, type FailureName } from '../base/errors.ts'
 import { codeOf, memberOf } from '../base/unknown.ts'
 import { DatabaseUnavailable, type Reason } from '../storage/database.ts'
+import type { AnswerHeaders } from './headers.ts'
 
 export interface Problem {
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Readonly<AnswerHeaders>
   /** JSON. */
   readonly body: string
   /** For the log, when the fault is not the caller's. */
@@ -42,7 +43,7 @@ const refusedByNode: Record<string, FailureName> = {
 export function problemOf(error: unknown): Problem {
   const failure = failureOf(error)
   const { code, status } = entryOf(failure.failure)
-  const headers: Record<string, string> = { 'Content-Type': 'application/json; charset=utf-8' }
+  const headers: AnswerHeaders = { 'Content-Type': 'application/json; charset=utf-8' }
   // Only for API keys: a browser would show its own password dialog.
   if (failure.failure === 'unauthenticated')
     headers['WWW-Authenticate'] = 'Basic realm="affiliated", charset="UTF-8"'

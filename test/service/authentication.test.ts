@@ -285,6 +285,17 @@ describeService(
       assert.equal(reply.headers.get('access-control-allow-origin'), 'https://shop.example')
       assert.match(reply.headers.get('access-control-expose-headers')!, /Link/)
     })
+
+    test('200 - the headers of an answer of WordPress are for the page as well', async () => {
+      const reply = await service().get('/../wp-json/wp/v2/users', {
+        headers: { origin: 'https://shop.example' },
+      })
+      const exposed = reply.headers.get('access-control-expose-headers')!.split(', ')
+      for (const name of ['X-WP-Total', 'X-WP-TotalPages']) {
+        assert.ok(reply.headers.has(name), name)
+        assert.ok(exposed.includes(name), name)
+      }
+    })
   },
   { corsOrigins: ['https://shop.example'] },
 )

@@ -1,8 +1,8 @@
 import type { FastifyReply, onRequestHookHandler } from 'fastify'
+import { answerHeaders } from '../headers.ts'
 
 const ALLOWED_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match'
-const EXPOSED_HEADERS =
-  'Link, Location, ETag, X-Total-Count, X-Request-Id, X-Ignored-Arguments, Retry-After, Idempotent-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, RateLimit-Policy'
+const EXPOSED_HEADERS = Object.keys(answerHeaders).join(', ')
 const PREFLIGHT_KEPT_SECONDS = 600
 
 const READING = ['GET', 'HEAD', 'OPTIONS']
