@@ -14,11 +14,11 @@ import {
   describeIndex,
   describeRoute,
   describeSite,
-  openApi,
   type Served,
 } from './discovery.ts'
 import { type Endpoint, type Resource, segmentOf, takesBody } from './endpoint.ts'
 import type { AnswerHeaders } from './headers.ts'
+import { openApi } from './openapi.ts'
 import { LINES_TYPE } from './parameters.ts'
 import { type Admission, admit } from './stages/admit.ts'
 import { readArguments } from './stages/arguments.ts'
