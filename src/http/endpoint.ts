@@ -8,7 +8,7 @@ import type { Failure, FailureName, Problems } from '../base/errors.ts'
 import { memberOf } from '../base/unknown.ts'
 import type { RequestContext } from '../events/write.ts'
 import type { Tx } from '../storage/database.ts'
-import type { AnswerHeaders } from './headers.ts'
+import type { AnswerHeader, AnswerHeaders } from './headers.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -101,6 +101,8 @@ export interface Endpoint {
     readonly status: 200 | 201
     /** The response's JSON Schema. */
     readonly schema: object
+    /** Headers that the handler sets, where there is something to say by them. */
+    readonly headers?: readonly AnswerHeader[]
     /** Media types of the response, if it is not JSON. */
     readonly types?: readonly string[]
     /** What was created by an earlier request is answered again, with the status 200. */
@@ -149,6 +151,9 @@ interface Declaration<P extends TProperties, T>
 export function endpoint<P extends TProperties, T>(declaration: Declaration<P, T>): Endpoint {
   return { failures: [], ...declaration }
 }
+
+/** What an endpoint declares that answers with the record that it has created, and the address of it. */
+export const createdAnswer = (schema: object) => ({ status: 201, schema, headers: ['Location'] }) as const
 
 const DIGITS = '\\d+'
 /** Digits, or an e-mail address in URL encoding. */

@@ -5,6 +5,7 @@ import type { Answer, Endpoint } from './endpoint.ts'
 export const fileAnswer = (...types: readonly string[]): Endpoint['answer'] => ({
   status: 200,
   schema: { type: 'string' },
+  headers: ['Content-Disposition'],
   types,
 })
 

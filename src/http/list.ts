@@ -72,6 +72,7 @@ export const listAnswer = (record: TObject) => ({
   schema: Type.Array(
     Type.Union([Type.Partial(record), Type.Integer({ description: 'The identifier, with fields=ids.' })]),
   ),
+  headers: ['Link', 'X-Total-Count'] as const,
 })
 
 /** The arguments that order a list. */

@@ -1,32 +1,23 @@
 /** The OpenAPI document of the interface, derived from the endpoint declarations. */
-import { entryOf, type FailureName } from '../base/errors.ts'
 import type { JsonSchema } from './coercion.ts'
 import { byPath, isRequired, type Json, typeOf } from './discovery.ts'
-import { type Endpoint, inPath, type Lines, type Resource } from './endpoint.ts'
-import { MOST_LINES } from './lines.ts'
+import { type Endpoint, inPath, type Resource } from './endpoint.ts'
+import { Answers, takesKey } from './openapi-answers.ts'
 import { LINES_TYPE } from './parameters.ts'
 import { isConditional, showing } from './preconditions.ts'
-
-/** Failures that any request can end in. */
-const everywhere: readonly FailureName[] = [
-  'unauthenticated',
-  'forbidden',
-  'invalid_argument',
-  'too_many_requests',
-  'internal',
-  'unavailable',
-  'overloaded',
-]
-const withBody: readonly FailureName[] = ['invalid_json', 'body_too_large', 'unsupported_media_type']
 
 /** OpenAPI 3.1 document of the interface. */
 export function openApi(resources: readonly Resource[], serverUrl: string, version: string): Json {
   const paths: Record<string, Json> = {}
+  const answers = new Answers()
   for (const resource of resources) {
     for (const [path, endpoints] of byPath(resource.endpoints)) {
       paths[path] = Object.fromEntries(
         endpoints.flatMap(endpoint =>
-          endpoint.methods.map(method => [method.toLowerCase(), operation(resource, endpoint, method)]),
+          endpoint.methods.map(method => [
+            method.toLowerCase(),
+            operation(resource, endpoint, method, answers),
+          ]),
         ),
       )
     }
@@ -53,6 +44,7 @@ export function openApi(resources: readonly Resource[], serverUrl: string, versi
         bearer: { type: 'http', scheme: 'bearer', description: 'The token.' },
       },
       schemas: { Error: errorSchema },
+      ...answers.components,
     },
   }
 }
@@ -99,7 +91,7 @@ function belowItem({ path }: Endpoint): string {
   return below.replaceAll('/', '_').replaceAll('-', '_')
 }
 
-function operation(resource: Resource, endpoint: Endpoint, method: string): Json {
+function operation(resource: Resource, endpoint: Endpoint, method: string, answers: Answers): Json {
   const ofItem = inPath(endpoint)
   const properties = Object.entries(endpoint.arguments.properties)
   const others = properties.filter(([name]) => !ofItem.includes(name))
@@ -118,20 +110,9 @@ function operation(resource: Resource, endpoint: Endpoint, method: string): Json
     description: `Needs the permission ${endpoint.permission}.`,
     ...(parameters.length > 0 && { parameters }),
     ...(takesBody && { requestBody: requestBody(endpoint, Object.fromEntries(others)) }),
-    responses: {
-      ...(!endpoint.onlyLines && {
-        [endpoint.answer.status]: { description: endpoint.summary, content: contentOf(endpoint.answer) },
-      }),
-      ...((endpoint.answer.repeats || endpoint.lines) && { 200: secondAnswer(endpoint) }),
-      ...(isConditional(endpoint) && { 304: { description: 'The record is what If-None-Match names.' } }),
-      ...failureResponses(failuresOf(resource, endpoint, reads)),
-    },
+    responses: answers.of(resource, endpoint),
   }
 }
-
-/** Whether an Idempotency-Key may be sent. */
-const takesKey = ({ replayed = false }: Resource, { methods, inParts }: Endpoint) =>
-  replayed && !inParts && !methods.includes('GET')
 
 function headersOf(resource: Resource, endpoint: Endpoint): Json[] {
   return [
@@ -139,20 +120,6 @@ function headersOf(resource: Resource, endpoint: Endpoint): Json[] {
     ...(showing(resource, endpoint) ? [ifMatch] : []),
     ...(isConditional(endpoint) ? [ifNoneMatch] : []),
   ]
-}
-
-function failuresOf(resource: Resource, endpoint: Endpoint, reads: boolean): FailureName[] {
-  const ofItem = inPath(endpoint)
-  const others = Object.keys(endpoint.arguments.properties).filter(name => !ofItem.includes(name))
-  const failures: FailureName[] = [...everywhere]
-  if (reads) failures.push('took_too_long')
-  if (!reads && others.length > 0) failures.push(...withBody)
-  if (endpoint.lines) failures.push('too_many_batches')
-  if (takesKey(resource, endpoint)) failures.push('idempotency_mismatch')
-  if (showing(resource, endpoint)) failures.push('precondition_failed')
-  failures.push(...endpoint.failures)
-  if (others.some(name => isRequired(endpoint, name))) failures.push('missing_argument')
-  return failures
 }
 
 function parameter(name: string, schema: JsonSchema, ofItem: boolean): Json {
@@ -194,57 +161,4 @@ function requestBody(endpoint: Endpoint, properties: Record<string, JsonSchema>)
       ...(endpoint.lines && { [LINES_TYPE]: { schema } }),
     },
   }
-}
-
-function contentOf({ schema, types = ['application/json'] }: Endpoint['answer']): Json {
-  return Object.fromEntries(types.map(type => [type.split(';', 1)[0]!, { schema }]))
-}
-
-const REPEATED = 'It is there already, by an earlier request.'
-const RESULTS = `A result for each line of application/x-ndjson, in their order; at most ${MOST_LINES}.`
-
-/** What is answered with the status 200 beside, or in place of, what was created. */
-function secondAnswer({ answer, lines, onlyLines }: Endpoint): Json {
-  const isRecord = !onlyLines && (answer.status === 200 || answer.repeats)
-  return {
-    description: [answer.repeats && REPEATED, lines && RESULTS].filter(text => text).join(' '),
-    content: {
-      ...(isRecord && contentOf(answer)),
-      ...(lines && { [LINES_TYPE]: { schema: lineSchema(lines) } }),
-    },
-  }
-}
-
-/** Schema of the result of a line, with its number. */
-function lineSchema({ result }: Lines): Json {
-  return {
-    type: 'object',
-    required: ['line', 'status'],
-    properties: {
-      line: { type: 'integer', description: 'The number of the line, from 1.' },
-      status: { type: 'integer', description: 'As of a request that has this line alone as its body.' },
-      code: { type: 'string', description: 'Of the error, where the line was not done.' },
-      message: { type: 'string', description: 'What is wrong with the line.' },
-      data: { type: 'object', description: 'As of an error.' },
-      ignored: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'Names in the line that are no arguments, or have no value.',
-      },
-      ...result,
-    },
-  }
-}
-
-function failureResponses(failures: readonly FailureName[]): Json {
-  const byStatus = Map.groupBy(failures, name => entryOf(name).status)
-  return Object.fromEntries(
-    [...byStatus].map(([status, names]) => [
-      status,
-      {
-        description: names.map(name => `${entryOf(name).code}: ${entryOf(name).message}`).join('\n'),
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-      },
-    ]),
-  )
 }

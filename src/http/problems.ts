@@ -39,17 +39,35 @@ const refusedByNode: Record<string, FailureName> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
+type FurtherHeader = 'Allow' | 'Retry-After' | 'WWW-Authenticate'
+
+const furtherByStatus: Readonly<Partial<Record<number, FurtherHeader>>> = {
+  405: 'Allow',
+  429: 'Retry-After',
+  503: 'Retry-After',
+}
+
+/** The header that says more of a failure. */
+export function furtherHeader(failure: FailureName): FurtherHeader | undefined {
+  // Only for API keys: a browser would show its own password dialog.
+  if (failure === 'unauthenticated') return 'WWW-Authenticate'
+  return furtherByStatus[entryOf(failure).status]
+}
+
+const furtherValues: Readonly<Record<FurtherHeader, (failure: Failure) => string>> = {
+  Allow: ({ data }) => [data.allow].flat().join(', '),
+  'Retry-After': ({ failure, data }) =>
+    entryOf(failure).status === 429 ? String(data.retry_after) : RETRY_AFTER_SECONDS,
+  'WWW-Authenticate': () => 'Basic realm="affiliated", charset="UTF-8"',
+}
+
 /** @param error anything that was thrown */
 export function problemOf(error: unknown): Problem {
   const failure = failureOf(error)
   const { code, status } = entryOf(failure.failure)
   const headers: AnswerHeaders = { 'Content-Type': 'application/json; charset=utf-8' }
-  // Only for API keys: a browser would show its own password dialog.
-  if (failure.failure === 'unauthenticated')
-    headers['WWW-Authenticate'] = 'Basic realm="affiliated", charset="UTF-8"'
-  if (status === 429) headers['Retry-After'] = String(failure.data.retry_after)
-  if (status === 503) headers['Retry-After'] = RETRY_AFTER_SECONDS
-  if (status === 405) headers.Allow = [failure.data.allow].flat().join(', ')
+  const header = furtherHeader(failure.failure)
+  if (header) headers[header] = furtherValues[header](failure)
   return {
     status,
     headers,

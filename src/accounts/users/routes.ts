@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import { createdAnswer, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import {
   answerList,
   type ListArguments,
@@ -76,7 +76,7 @@ export const users = (ring: KeyRing, more: readonly Endpoint[]): Resource => ({
       permission: 'users.create',
       summary: 'Create an account',
       arguments: userArguments,
-      answer: { status: 201, schema: userRecord },
+      answer: createdAnswer(userRecord),
       failures: ['email_taken', 'login_taken'],
       check: (_call, args) => rules.problemsOfUser(args),
       handle: async (call, args) => {

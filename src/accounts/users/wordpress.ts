@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox'
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import { choice, email, identifier, line } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
-import { type Call, endpoint, type Resource } from '../../http/endpoint.ts'
+import { type Call, createdAnswer, endpoint, type Resource } from '../../http/endpoint.ts'
 import { direction } from '../../http/list.ts'
 import { renderer } from '../../http/render.ts'
 import * as rules from './rules.ts'
@@ -93,7 +93,7 @@ export const wordPressUsers: Resource = {
         order: Type.Optional(direction),
         context,
       }),
-      answer: { status: 200, schema: Type.Array(record) },
+      answer: { status: 200, schema: Type.Array(record), headers: ['X-WP-Total', 'X-WP-TotalPages'] },
       handle: async (call, { page = 1, per_page = DEFAULT_PER_PAGE, offset, ...args }) => {
         const { search = '', include = [], exclude = [], slug = [], ...sorting } = args
         const filters = { search, user_id: include, exclude, login: slug }
@@ -130,7 +130,7 @@ export const wordPressUsers: Resource = {
         name: name('The name to show; when omitted the first and last name, else the login.'),
         context,
       }),
-      answer: { status: 201, schema: record },
+      answer: createdAnswer(record),
       failures: ['email_taken', 'login_taken'],
       check: (_call, { username }) => problemsOf(username),
       handle: async (call, { username, name, password: _, context: __, ...rest }) => {

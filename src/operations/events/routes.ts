@@ -21,7 +21,7 @@ export function events(schema: Schema): Resource {
         permission: 'events.read',
         summary: 'Follow what happens: events in the order of the log, behind a position',
         arguments: args,
-        answer: { status: 200, schema: Type.Array(record) },
+        answer: { status: 200, schema: Type.Array(record), headers: ['Link'] },
         handle: async (call, args) => {
           const { events, next } = await rules.listEvents(call, args)
           return {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Context, RequestContext } from '../../events/write.ts'
-import { type Call, CREATE, EDIT, endpoint, type Resource } from '../../http/endpoint.ts'
+import { type Call, CREATE, createdAnswer, EDIT, endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../../http/list.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
 import { answerCreated, body, deletionOf, linesOfKind, totalsOf } from '../../records/crud.ts'
@@ -77,7 +77,7 @@ export const affiliates: Resource = {
       permission: 'affiliates.create',
       summary: 'Create an affiliate',
       arguments: createArguments,
-      answer: { status: 201, schema: affiliate.record },
+      answer: createdAnswer(affiliate.record),
       failures: ['missing_user', 'affiliate_exists', 'email_taken', 'login_taken', 'already_affiliate'],
       lines: linesOfKind(affiliate, createArguments, {
         problems: problemsOfCreate,

@@ -1,4 +1,4 @@
-import { endpoint, type Resource } from '../../http/endpoint.ts'
+import { createdAnswer, endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerList, listAnswer, listArguments } from '../../http/list.ts'
 import { answerCreated, body, deletionOf, listingOf } from '../../records/crud.ts'
 import { feature } from '../../records/feature.ts'
@@ -33,7 +33,7 @@ const resource: Resource = {
       permission: 'payment_details.create',
       summary: 'Enter where an affiliate is paid to',
       arguments: createArguments,
-      answer: { status: 201, schema: paymentDetail.record },
+      answer: createdAnswer(paymentDetail.record),
       failures: ['secret_key'],
       check: (call, args) => rules.problems(call, args),
       handle: async (call, args) => answerCreated(call, paymentDetail, await rules.create(call, args)),

@@ -1,7 +1,7 @@
 import { Failure } from '../../base/errors.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { linesOf } from '../../http/create-lines.ts'
-import { CREATE, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import { CREATE, createdAnswer, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
 import { answerCreated, body, crud, listingOf, totalsOf } from '../../records/crud.ts'
 import { explain, explanationSchema } from './explanation.ts'
@@ -29,7 +29,7 @@ const create: Endpoint = endpoint({
   permission: 'referrals.create',
   summary: 'Create a referral',
   arguments: createArguments,
-  answer: { status: 201, schema: referral.record, repeats: true },
+  answer: { ...createdAnswer(referral.record), repeats: true },
   failures: ['reference_taken', 'balance_exceeded'],
   lines: linesOf<Created>({
     arguments: createArguments,

@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { CSV_TYPE } from '../../base/csv.ts'
-import { type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
+import { type Call, createdAnswer, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { fileAnswer, fileOf } from '../../http/files.ts'
 import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../../http/list.ts'
 import { answerCreated, body, listingOf, readOnly } from '../../records/crud.ts'
@@ -106,7 +106,7 @@ export const payoutRunResource: Resource = {
       permission: prepares,
       summary: 'Prepare a payout run',
       arguments: prepareArguments,
-      answer: { status: 201, schema: payoutRun.record },
+      answer: createdAnswer(payoutRun.record),
       check: async (call, args) => payoutRun.problems(args, await call.settings.current()),
       handle: async (call, args) => answerCreated(call, payoutRun, await rules.prepare(call, args)),
     }),

@@ -1,0 +1,178 @@
+/** The answers of operations in the OpenAPI document: what a request gets, or what it fails by, with the headers that are sent. */
+import { entryOf, type FailureName } from '../base/errors.ts'
+import { isRequired, type Json } from './discovery.ts'
+import { type Endpoint, inPath, type Lines, type Resource, takesBody } from './endpoint.ts'
+import { type AnswerHeader, answerHeaders } from './headers.ts'
+import { MOST_LINES } from './lines.ts'
+import { LINES_TYPE } from './parameters.ts'
+import { answersRecord, isConditional, showing } from './preconditions.ts'
+import { furtherHeader } from './problems.ts'
+
+/** Failures that any request can end in. */
+const everywhere: readonly FailureName[] = [
+  'unauthenticated',
+  'forbidden',
+  'invalid_argument',
+  'too_many_requests',
+  'internal',
+  'unavailable',
+  'overloaded',
+]
+const withBody: readonly FailureName[] = ['invalid_json', 'body_too_large', 'unsupported_media_type']
+const withKey: readonly FailureName[] = ['idempotency_mismatch', 'answer_erased', 'too_many_answers']
+
+/** Whether an Idempotency-Key may be sent. */
+export const takesKey = ({ replayed = false }: Resource, { methods, inParts }: Endpoint): boolean =>
+  replayed && !inParts && !methods.includes('GET')
+
+function failuresOf(resource: Resource, endpoint: Endpoint): FailureName[] {
+  const ofItem = inPath(endpoint)
+  const others = Object.keys(endpoint.arguments.properties).filter(name => !ofItem.includes(name))
+  const failures: FailureName[] = [...everywhere]
+  failures.push(...(takesBody(endpoint) ? withBody : ['took_too_long' as const]))
+  if (endpoint.lines) failures.push('too_many_batches')
+  if (takesKey(resource, endpoint)) failures.push(...withKey)
+  if (showing(resource, endpoint)) failures.push('precondition_failed')
+  failures.push(...endpoint.failures)
+  if (others.some(name => isRequired(endpoint, name))) failures.push('missing_argument')
+  return failures
+}
+
+/** Failures of requests whose arguments nobody has read yet. */
+const unread: ReadonlySet<FailureName> = new Set([
+  'unauthenticated',
+  'forbidden',
+  'invalid_json',
+  'body_too_large',
+  'unsupported_media_type',
+  'too_many_requests',
+  'too_many_batches',
+  'overloaded',
+])
+
+/** Of every answer to a caller whose key is known. */
+const ofCaller: readonly AnswerHeader[] = [
+  'X-Request-Id',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'RateLimit-Policy',
+]
+
+function headersOfFailures(names: readonly FailureName[]): AnswerHeader[] {
+  const isKnown = names.some(name => name !== 'unauthenticated')
+  return [
+    ...(isKnown ? ofCaller : (['X-Request-Id'] as const)),
+    ...(names.some(name => !unread.has(name)) ? (['X-Ignored-Arguments'] as const) : []),
+    ...new Set(names.flatMap(name => furtherHeader(name) ?? [])),
+  ]
+}
+
+/** Of the record, or whatever else the arguments are answered by. */
+function headersOfAnswer(endpoint: Endpoint): AnswerHeader[] {
+  return [...ofCaller, 'X-Ignored-Arguments', ...(answersRecord(endpoint) ? (['ETag'] as const) : [])]
+}
+
+const REPEATED = 'It is there already, by an earlier request.'
+const RESULTS = `A result for each line of application/x-ndjson, in their order; at most ${MOST_LINES}.`
+
+/** The answers of operations. Headers and failures are the same in many, so each is described once and referred to. */
+export class Answers {
+  readonly #headers: Json = {}
+  readonly #responses: Json = {}
+
+  /** What the answers refer to, once all of them are described. */
+  get components(): Json {
+    return { headers: this.#headers, responses: this.#responses }
+  }
+
+  /** By status. */
+  of(resource: Resource, endpoint: Endpoint): Json {
+    const { answer, lines, onlyLines, summary } = endpoint
+    const replayed: AnswerHeader[] = takesKey(resource, endpoint) ? ['Idempotent-Replayed'] : []
+    const headers = [...headersOfAnswer(endpoint), ...(answer.headers ?? []), ...replayed]
+    return {
+      ...(!onlyLines && {
+        [answer.status]: {
+          description: summary,
+          headers: this.#named(headers),
+          content: contentOf(answer),
+        },
+      }),
+      ...((answer.repeats || lines) && { 200: this.#second(endpoint, replayed) }),
+      ...(isConditional(endpoint) && { 304: this.#unchanged() }),
+      ...this.#failures(failuresOf(resource, endpoint)),
+    }
+  }
+
+  /** What is answered with the status 200 beside, or in place of, what was created. */
+  #second(endpoint: Endpoint, replayed: readonly AnswerHeader[]): Json {
+    const { answer, lines, onlyLines } = endpoint
+    const isRecord = !onlyLines && (answer.status === 200 || answer.repeats)
+    const headers = isRecord ? headersOfAnswer(endpoint) : ofCaller
+    return {
+      description: [answer.repeats && REPEATED, lines && RESULTS].filter(text => text).join(' '),
+      headers: this.#named([...headers, ...(answer.repeats ? (['Idempotent-Replayed'] as const) : replayed)]),
+      content: {
+        ...(isRecord && contentOf(answer)),
+        ...(lines && { [LINES_TYPE]: { schema: lineSchema(lines) } }),
+      },
+    }
+  }
+
+  #unchanged(): Json {
+    return this.#shared('not_modified', () => ({
+      description: 'The record is what If-None-Match names.',
+      headers: this.#named([...ofCaller, 'X-Ignored-Arguments', 'ETag']),
+    }))
+  }
+
+  #failures(failures: readonly FailureName[]): Json {
+    const byStatus = Map.groupBy(new Set(failures), name => entryOf(name).status)
+    return Object.fromEntries(
+      [...byStatus].map(([status, names]) => [
+        status,
+        this.#shared(names.join('.'), () => ({
+          description: names.map(name => `${entryOf(name).code}: ${entryOf(name).message}`).join('\n'),
+          headers: this.#named(headersOfFailures(names)),
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        })),
+      ]),
+    )
+  }
+
+  #shared(name: string, describe: () => Json): Json {
+    this.#responses[name] ??= describe()
+    return { $ref: `#/components/responses/${name}` }
+  }
+
+  #named(names: readonly AnswerHeader[]): Json {
+    for (const name of names) this.#headers[name] ??= answerHeaders[name]
+    return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
+  }
+}
+
+function contentOf({ schema, types = ['application/json'] }: Endpoint['answer']): Json {
+  return Object.fromEntries(types.map(type => [type.split(';', 1)[0]!, { schema }]))
+}
+
+/** Schema of the result of a line, with its number. */
+function lineSchema({ result }: Lines): Json {
+  return {
+    type: 'object',
+    required: ['line', 'status'],
+    properties: {
+      line: { type: 'integer', description: 'The number of the line, from 1.' },
+      status: { type: 'integer', description: 'As of a request that has this line alone as its body.' },
+      code: { type: 'string', description: 'Of the error, where the line was not done.' },
+      message: { type: 'string', description: 'What is wrong with the line.' },
+      data: { type: 'object', description: 'As of an error.' },
+      ignored: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Names in the line that are no arguments, or have no value.',
+      },
+      ...result,
+    },
+  }
+}
