@@ -10,7 +10,7 @@ import { catalogue, entryOf } from '../src/base/errors.ts'
 import { version } from '../src/base/package.ts'
 import { expectation } from '../src/http/arguments.ts'
 import { isRequired } from '../src/http/discovery.ts'
-import type { Endpoint, Resource } from '../src/http/endpoint.ts'
+import type { Endpoint, Resource, Route } from '../src/http/endpoint.ts'
 import { openApi } from '../src/http/openapi.ts'
 import { ofNewDatabase } from '../src/operations/check/new.ts'
 import { settingsRecord } from '../src/settings/rules.ts'
@@ -32,7 +32,7 @@ function interfaceReference(): string {
   return [
     GENERATED,
     '# Interface reference\n',
-    `Base paths: ${basePaths.map(base => `\`${base}\``).join(' and ')}; they answer alike. Every request carries an API key, as`,
+    `Base paths: ${basePaths.map(base => `\`${base}\``).join(' and ')}; they answer alike. Every request but a signed delivery to a [source](conversions.md#sources) carries an API key, as`,
     '`Authorization: Basic base64(public_key:token)` or `Authorization: Bearer token`.\n',
     'Arguments come from the query string, or from a body of JSON, `application/x-www-form-urlencoded` or',
     '`multipart/form-data`; the path goes before the body, the body before the query. What is secret is refused in a query (400), and so is the number of a bank account, since proxies write addresses into logs. A list is a JSON array, `a[]=1&a[]=2`,',
@@ -72,11 +72,16 @@ function resourceReference(resource: Resource): string {
     '| --- | --- | --- |',
     ...fields,
     '',
-    ...resource.endpoints.map(endpointReference),
+    ...resource.endpoints.map(endpoint =>
+      endpointReference(endpoint, `permission \`${endpoint.permission}\``),
+    ),
+    ...(resource.signed ?? []).map(endpoint =>
+      endpointReference(endpoint, 'signed in place of an API key', ` ${endpoint.signature.description}`),
+    ),
   ].join('\n')
 }
 
-function endpointReference(endpoint: Endpoint): string {
+function endpointReference(endpoint: Route & Pick<Endpoint, 'answer'>, access: string, more = ''): string {
   const rows = Object.entries(endpoint.arguments.properties).map(([name, schema]) => {
     const { description = '', default: preset } = schema as Schema
     const needed = isRequired(endpoint, name) ? ' (required)' : ''
@@ -85,7 +90,7 @@ function endpointReference(endpoint: Endpoint): string {
   })
   return [
     `### ${endpoint.summary}\n`,
-    `\`${endpoint.methods.join('` or `')}\` \`${endpoint.path}\`, permission \`${endpoint.permission}\`, answers ${endpoint.answer.status}.\n`,
+    `\`${endpoint.methods.join('` or `')}\` \`${endpoint.path}\`, ${access}, answers ${endpoint.answer.status}.${more}\n`,
     '| argument | must be | meaning |',
     '| --- | --- | --- |',
     ...rows,

@@ -55,7 +55,6 @@ import { referrals } from './programme/referrals/feature.ts'
 import { endHolds } from './programme/referrals/holds.ts'
 import { payoutRuns, runItems } from './programme/runs/feature.ts'
 import { proceedAll } from './programme/runs/rules.ts'
-import { deliveriesTo } from './programme/sources/deliveries.ts'
 import { sources } from './programme/sources/feature.ts'
 import { removeOldVisitors } from './programme/tracking/batch.ts'
 import { visitorRoutes } from './programme/tracking/routes.ts'
@@ -121,7 +120,10 @@ export const schema: Schema = [
   idempotencyTable,
 ]
 
-export const resources: readonly Resource[] = [...features.map(({ resource }) => resource), events(schema)]
+export const resources: readonly Resource[] = [
+  ...features.map(({ resource, signed }) => (signed ? { ...resource, signed } : resource)),
+  events(schema),
+]
 
 /** Every permission that a key can have. */
 export const permissions: readonly string[] = [
@@ -217,11 +219,9 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   await app.register(api, { ...byKey, prefix: WORDPRESS_BASE, ...ofWordPress })
   const apis = [...sitePaths.map(base => ({ base, resources })), ofWordPress]
   await app.register(site, { ...byKey, prefix: SITE_BASE, apis })
-  const deliveries = deliveriesTo(context)
   for (const base of basePaths) {
-    const signedPaths = [deliveries.path]
-    await app.register(api, { ...byKey, prefix: base, base, resources, version, signedPaths })
-    await app.register(signed, { prefix: base, load, ...deliveries })
+    await app.register(api, { ...byKey, prefix: base, base, resources, version })
+    await app.register(signed, { prefix: base, context, load, resources })
   }
   const recovery = recoveryOf(options)
   await app.register(area, { context, load, features, ring: keys, permissions, recovery })

@@ -39,8 +39,6 @@ export interface ApiOptions extends Admission {
   readonly resources: readonly Resource[]
   readonly base: string
   readonly corsOrigins: ReadonlySet<string>
-  /** Paths below the base to which signed bodies are posted (`http/signed.ts`). */
-  readonly signedPaths?: readonly string[]
   /** Version in the OpenAPI document; without it there is no document. */
   readonly version?: string
 }
@@ -70,8 +68,9 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
       const methods = [...endpoints.flatMap(endpoint => endpoint.methods), 'OPTIONS']
       addDescription(scope, url, resource, endpoints, routes.add(path, methods, endpoints), options)
     }
+    // Served by `http/signed.ts`, which asks for no key.
+    for (const { path, methods } of resource.signed ?? []) routes.add(path, methods)
   }
-  for (const path of options.signedPaths ?? []) routes.add(path, ['POST'])
   addDiscovery(scope, routes, options)
   scope.setNotFoundHandler(routes.refuse)
 }

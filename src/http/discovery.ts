@@ -1,7 +1,7 @@
 /** The interface's descriptions of itself (OPTIONS, index), derived from the endpoint declarations. `openapi.ts` has another. */
 import type { Settings } from '../base/settings.ts'
 import type { JsonSchema } from './coercion.ts'
-import { type Endpoint, type Resource, segmentOf } from './endpoint.ts'
+import { type Resource, type Route, segmentOf } from './endpoint.ts'
 
 export type Json = Record<string, unknown>
 
@@ -14,16 +14,19 @@ function namespaceOf(base: string): string {
 }
 
 /** Endpoints by path, in declaration order. */
-export function byPath(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
+export function byPath<R extends Route>(endpoints: readonly R[]): Map<string, R[]> {
   return Map.groupBy(endpoints, endpoint => endpoint.path)
 }
+
+/** All that can be called, also without an API key. */
+const routesOf = ({ endpoints, signed = [] }: Resource): Route[] => [...endpoints, ...signed]
 
 const linkTo = (href: string) => ({ self: [{ href }] })
 
 /** The answer to OPTIONS on one route. @param url that was asked for */
 export function describeRoute(
   resource: Resource,
-  endpoints: readonly Endpoint[],
+  endpoints: readonly Route[],
   base: string,
   url: string,
   settings: Described,
@@ -48,7 +51,7 @@ export function describeIndex(
 ): Json {
   const routes: Json = {}
   for (const resource of resources) {
-    for (const [path, endpoints] of byPath(resource.endpoints)) {
+    for (const [path, endpoints] of byPath(routesOf(resource))) {
       routes[`${base}${path}`] = {
         ...describeEndpoints(endpoints, base, settings),
         ...linkUnlessTemplate(`${baseUrl}${path}`),
@@ -78,7 +81,7 @@ export interface Served {
 export function describeSite(apis: readonly Served[], siteUrl: string, home: string): Json {
   const routes = apis.flatMap(({ base, resources }) => {
     const namespace = namespaceOf(base)
-    return [...byPath(resources.flatMap(({ endpoints }) => endpoints))].map(([path, endpoints]) => [
+    return [...byPath(resources.flatMap(routesOf))].map(([path, endpoints]) => [
       `/${namespace}${path.replace(/\{(\w+)\}/g, (_, name) => `(?P<${name}>${segmentOf(endpoints, name)})`)}`,
       {
         namespace,
@@ -101,7 +104,7 @@ export function describeSite(apis: readonly Served[], siteUrl: string, home: str
   }
 }
 
-function describeEndpoints(endpoints: readonly Endpoint[], base: string, settings: Described): Json {
+function describeEndpoints(endpoints: readonly Route[], base: string, settings: Described): Json {
   return {
     namespace: namespaceOf(base),
     methods: endpoints.flatMap(endpoint => endpoint.methods),
@@ -139,7 +142,7 @@ export function typeOf({ type, anyOf, items, const: constant }: JsonSchema): unk
   return type ?? (constant === undefined ? ANYTHING : typeof constant)
 }
 
-export function isRequired(endpoint: Endpoint, name: string): boolean {
+export function isRequired(endpoint: Pick<Route, 'arguments'>, name: string): boolean {
   const { required = [] }: JsonSchema = endpoint.arguments
   return required.includes(name)
 }

@@ -3,10 +3,11 @@
  * OPTIONS, OpenAPI and the reference page are all derived from it.
  * See docs/decisions/one-declaration.md.
  */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Static, TObject, TProperties } from 'typebox'
 import type { Failure, FailureName, Problems } from '../base/errors.ts'
 import { memberOf } from '../base/unknown.ts'
-import type { RequestContext } from '../events/write.ts'
+import type { Context, RequestContext } from '../events/write.ts'
 import type { Tx } from '../storage/database.ts'
 import type { AnswerHeader, AnswerHeaders } from './headers.ts'
 
@@ -173,6 +174,29 @@ export function inPath({ path }: Pick<Endpoint, 'path'>): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
 }
 
+/** A body that its sender has signed, as it arrived. */
+interface SignedRequest {
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  /** The client's network address; taken from a trusted proxy's header where there is one. */
+  readonly address: string
+}
+
+/** What describes a route, whoever may call it. */
+export type Route = Pick<Endpoint, 'methods' | 'path' | 'summary' | 'arguments'>
+
+/** An endpoint to which bodies are posted that are signed by the secret of a record, in place of an API key. */
+export interface SignedEndpoint extends Route, Pick<Endpoint, 'answer' | 'failures'> {
+  readonly methods: readonly ['POST']
+  /** The header that has the signature, and how that is made. */
+  readonly signature: { readonly header: string; readonly description: string }
+  /**
+   * @param id of the record, in the path
+   * @throws Failure wrong_signature
+   */
+  take(context: Context, id: number, request: SignedRequest): Promise<object>
+}
+
 /** A resource with its endpoints. `app.ts` lists them all. */
 export interface Resource {
   /** First segment of its paths, and prefix of its permissions (with underscores for hyphens). */
@@ -183,6 +207,7 @@ export interface Resource {
   /** The failure for a missing item. */
   readonly missing: FailureName
   readonly endpoints: readonly Endpoint[]
+  readonly signed?: readonly SignedEndpoint[]
   /** Fields computed from other records, which If-Match ignores. Numbers or plain text only. */
   readonly derived?: readonly string[]
   /**

@@ -1,7 +1,14 @@
 /** The answers of operations in the OpenAPI document: what a request gets, or what it fails by, with the headers that are sent. */
 import { entryOf, type FailureName } from '../base/errors.ts'
 import { isRequired, type Json } from './discovery.ts'
-import { type Endpoint, inPath, type Lines, type Resource, takesBody } from './endpoint.ts'
+import {
+  type Endpoint,
+  inPath,
+  type Lines,
+  type Resource,
+  type SignedEndpoint,
+  takesBody,
+} from './endpoint.ts'
 import { type AnswerHeader, answerHeaders } from './headers.ts'
 import { MOST_LINES } from './lines.ts'
 import { LINES_TYPE } from './parameters.ts'
@@ -20,6 +27,16 @@ const everywhere: readonly FailureName[] = [
 ]
 const withBody: readonly FailureName[] = ['invalid_json', 'body_too_large', 'unsupported_media_type']
 const withKey: readonly FailureName[] = ['idempotency_mismatch', 'answer_erased', 'too_many_answers']
+
+/** Failures of a delivery that is signed. */
+const ofSigned: readonly FailureName[] = [
+  'wrong_signature',
+  'invalid_json',
+  'body_too_large',
+  'internal',
+  'unavailable',
+  'overloaded',
+]
 
 /** Whether an Idempotency-Key may be sent. */
 export const takesKey = ({ replayed = false }: Resource, { methods, inParts }: Endpoint): boolean =>
@@ -64,9 +81,17 @@ function headersOfFailures(names: readonly FailureName[]): AnswerHeader[] {
   return [
     ...(isKnown ? ofCaller : (['X-Request-Id'] as const)),
     ...(names.some(name => !unread.has(name)) ? (['X-Ignored-Arguments'] as const) : []),
-    ...new Set(names.flatMap(name => furtherHeader(name) ?? [])),
+    ...furtherHeaders(names),
   ]
 }
+
+const headersOfSigned = (names: readonly FailureName[]): AnswerHeader[] => [
+  'X-Request-Id',
+  ...furtherHeaders(names),
+]
+
+const furtherHeaders = (names: readonly FailureName[]) =>
+  new Set(names.flatMap(name => furtherHeader(name) ?? []))
 
 /** Of the record, or whatever else the arguments are answered by. */
 function headersOfAnswer(endpoint: Endpoint): AnswerHeader[] {
@@ -120,6 +145,18 @@ export class Answers {
     }
   }
 
+  /** Nobody counts the requests of senders who sign. */
+  ofSigned({ answer, failures, summary }: SignedEndpoint): Json {
+    return {
+      [answer.status]: {
+        description: summary,
+        headers: this.#named(['X-Request-Id']),
+        content: contentOf(answer),
+      },
+      ...this.#failures([...ofSigned, ...failures], headersOfSigned, 'signed.'),
+    }
+  }
+
   #unchanged(): Json {
     return this.#shared('not_modified', () => ({
       description: 'The record is what If-None-Match names.',
@@ -127,14 +164,15 @@ export class Answers {
     }))
   }
 
-  #failures(failures: readonly FailureName[]): Json {
+  /** @param beginning of the names of answers that have other headers */
+  #failures(failures: readonly FailureName[], headersOf = headersOfFailures, beginning = ''): Json {
     const byStatus = Map.groupBy(new Set(failures), name => entryOf(name).status)
     return Object.fromEntries(
       [...byStatus].map(([status, names]) => [
         status,
-        this.#shared(names.join('.'), () => ({
+        this.#shared(beginning + names.join('.'), () => ({
           description: names.map(name => `${entryOf(name).code}: ${entryOf(name).message}`).join('\n'),
-          headers: this.#named(headersOfFailures(names)),
+          headers: this.#named(headersOf(names)),
           content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
         })),
       ]),

@@ -1,33 +1,22 @@
 /** The OpenAPI document of the interface, derived from the endpoint declarations. */
 import type { JsonSchema } from './coercion.ts'
 import { byPath, isRequired, type Json, typeOf } from './discovery.ts'
-import { type Endpoint, inPath, type Resource } from './endpoint.ts'
+import { type Endpoint, inPath, type Resource, type SignedEndpoint } from './endpoint.ts'
 import { Answers, takesKey } from './openapi-answers.ts'
 import { LINES_TYPE } from './parameters.ts'
 import { isConditional, showing } from './preconditions.ts'
 
 /** OpenAPI 3.1 document of the interface. */
 export function openApi(resources: readonly Resource[], serverUrl: string, version: string): Json {
-  const paths: Record<string, Json> = {}
   const answers = new Answers()
-  for (const resource of resources) {
-    for (const [path, endpoints] of byPath(resource.endpoints)) {
-      paths[path] = Object.fromEntries(
-        endpoints.flatMap(endpoint =>
-          endpoint.methods.map(method => [
-            method.toLowerCase(),
-            operation(resource, endpoint, method, answers),
-          ]),
-        ),
-      )
-    }
-  }
+  const paths = Object.fromEntries(resources.flatMap(resource => pathsOf(resource, answers)))
   return {
     openapi: '3.1.0',
     info: {
       title: 'affiliated',
       version,
-      description: 'Affiliates and their payouts. Every request carries an API key.',
+      description:
+        'Affiliates and their payouts. Every request but a signed delivery to a source carries an API key.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
@@ -42,11 +31,26 @@ export function openApi(resources: readonly Resource[], serverUrl: string, versi
           description: 'The public key as user name, the token as password.',
         },
         bearer: { type: 'http', scheme: 'bearer', description: 'The token.' },
+        ...Object.fromEntries(resources.flatMap(signatures)),
       },
       schemas: { Error: errorSchema },
       ...answers.components,
     },
   }
+}
+
+function pathsOf(resource: Resource, answers: Answers): [string, Json][] {
+  const paths = [...byPath(resource.endpoints)].map(([path, endpoints]): [string, Json] => {
+    const operations = endpoints.flatMap(endpoint =>
+      endpoint.methods.map(method => [method.toLowerCase(), operation(resource, endpoint, method, answers)]),
+    )
+    return [path, Object.fromEntries(operations)]
+  })
+  const signed = (resource.signed ?? []).map((endpoint): [string, Json] => [
+    endpoint.path,
+    { post: signedOperation(resource, endpoint, answers) },
+  ])
+  return [...paths, ...signed]
 }
 
 const errorSchema = {
@@ -86,7 +90,7 @@ const ifMatch = header('If-Match', 'Does it only if the record is still one of t
 const ifNoneMatch = header('If-None-Match', 'Answers 304 if the record is still one of these.')
 
 /** The part of a path after the item, such as '_ledger'. */
-function belowItem({ path }: Endpoint): string {
+function belowItem({ path }: Pick<Endpoint, 'path'>): string {
   const below = path.includes('}') ? path.split('}')[1]! : path.replace(/^\/[^/]*/, '')
   return below.replaceAll('/', '_').replaceAll('-', '_')
 }
@@ -111,6 +115,29 @@ function operation(resource: Resource, endpoint: Endpoint, method: string, answe
     ...(parameters.length > 0 && { parameters }),
     ...(takesBody && { requestBody: requestBody(endpoint, Object.fromEntries(others)) }),
     responses: answers.of(resource, endpoint),
+  }
+}
+
+const signatureOf = ({ name }: Resource) => `signed_${name}`
+
+/** How senders without an API key are known, by name. */
+const signatures = (resource: Resource): [string, Json][] =>
+  (resource.signed ?? []).map(({ signature: { header, description } }) => [
+    signatureOf(resource),
+    { type: 'apiKey', in: 'header', name: header, description },
+  ])
+
+function signedOperation(resource: Resource, endpoint: SignedEndpoint, answers: Answers): Json {
+  const { arguments: args, signature, summary } = endpoint
+  return {
+    operationId: `post_${resource.name}_signed_item${belowItem(endpoint)}`,
+    tags: [resource.name],
+    summary,
+    description: signature.description,
+    security: [{ [signatureOf(resource)]: [] }],
+    parameters: Object.entries(args.properties).map(([name, schema]) => parameter(name, schema, true)),
+    requestBody: { required: true, content: { 'application/json': { schema: {} } } },
+    responses: answers.ofSigned(endpoint),
   }
 }
 

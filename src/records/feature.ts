@@ -5,7 +5,7 @@
  */
 import { decimalText } from '../base/money.ts'
 import type { Settings } from '../base/settings.ts'
-import type { Call, Resource } from '../http/endpoint.ts'
+import type { Call, Resource, SignedEndpoint } from '../http/endpoint.ts'
 import type { Listing } from '../http/list.ts'
 import type { Db } from '../storage/database.ts'
 import type { Table } from '../storage/table.ts'
@@ -38,6 +38,8 @@ export interface Feature {
   readonly resource: Resource
   /** Endpoints for the administration area only. */
   readonly inArea?: Resource
+  /** Endpoints for senders without an API key, beside those of the resource; the administration area has none of them. */
+  readonly signed?: readonly SignedEndpoint[]
   // biome-ignore lint/suspicious/noExplicitAny: rows pass unseen from the list to its sheet.
   readonly listing: Listing<any, any>
   // biome-ignore lint/suspicious/noExplicitAny: as above.

@@ -70,7 +70,9 @@ describeService('discovery', service => {
     ] as const) {
       const { body } = await service().get(path)
       assert.equal(body.namespace, namespace)
-      const paths = resources.flatMap(({ endpoints }) => endpoints.map(({ path }) => base + path))
+      const paths = resources.flatMap(({ endpoints, signed = [] }) =>
+        [...endpoints, ...signed].map(({ path }) => base + path),
+      )
       assert.deepEqual(Object.keys(body.routes), [...new Set(paths)])
       assert.ok(body.routes[`${base}/payouts/{payout_id}`])
       assert.equal(body.routes[`${base}/payouts/{payout_id}`]._links, undefined)

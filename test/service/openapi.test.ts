@@ -1,9 +1,10 @@
 /** The answers that the OpenAPI document describes, compared with those that are given. */
 import assert from 'node:assert/strict'
+import { createHmac, randomBytes } from 'node:crypto'
 import { before, test } from 'node:test'
 import { resources } from '../../src/app.ts'
 import { answerHeaders } from '../../src/http/headers.ts'
-import { describeService, type Reply, type Send } from '../harness.ts'
+import { describeService, giveSecretKey, type Reply, type Send } from '../harness.ts'
 
 const names = Object.keys(answerHeaders)
 const xml = { 'content-type': 'text/xml' }
@@ -12,6 +13,7 @@ const ndjson = { 'content-type': 'application/x-ndjson' }
 describeService(
   'answers in OpenAPI',
   service => {
+    giveSecretKey()
     let document: any
     before(async () => {
       document = (await service().get('/openapi.json')).body
@@ -117,6 +119,47 @@ describeService(
         reply = await ask('POST', '/groups', '/groups', { body })
       assert.equal(reply.status, 429)
       assert.ok(reply.headers.has('retry-after'))
+    })
+
+    test('a delivery is described as what it is: signed, and without an API key', async () => {
+      const key = randomBytes(8).toString('hex')
+      const shop = {
+        name: 'Shop',
+        type: 'generic',
+        secret: key,
+        mapping: { kind: 'sale', reference: '/order' },
+      }
+      const { body: source } = await service().post('/sources', shop)
+      assert.ok(source.id, JSON.stringify(source))
+      const route = '/sources/{source_id}/deliveries'
+      const deliver = (body: string, signature: string) =>
+        ask('POST', route, `/sources/${source.id}/deliveries`, {
+          body,
+          headers: { 'content-type': 'application/json', 'x-signature': signature },
+          key: null,
+        })
+      const signed = (body: string) => createHmac('sha256', key).update(body).digest('hex')
+      assert.equal((await deliver('{}', signed('{}'))).status, 200)
+      assert.equal((await deliver('{}', signed('[]'))).status, 401)
+      assert.equal((await deliver('{', signed('{'))).status, 400)
+      const { security, responses } = document.paths[route].post
+      const { name, ...scheme } = document.components.securitySchemes[Object.keys(security[0])[0]!]
+      assert.deepEqual(
+        [scheme.type, scheme.in, name, security.length],
+        ['apiKey', 'header', 'X-Signature', 1],
+      )
+      assert.equal('429' in responses, false)
+      const { body: index } = await service().get('')
+      assert.deepEqual(index.routes[`/v1${route}`].methods, ['POST'])
+      const { body: site } = await service().get('/../wp-json', { key: null })
+      assert.ok(site.routes['/affwp/v1/sources/(?P<source_id>\\d+)/deliveries'])
+      // The administration area takes none.
+      const admin = await service().admin()
+      const { body: ofArea } = await admin.get('')
+      assert.equal(
+        Object.keys(ofArea.routes).some(path => path.endsWith('/deliveries')),
+        false,
+      )
     })
 
     test('every operation names the failures that any request, any body and any Idempotency-Key can end in', () => {
