@@ -15,6 +15,13 @@ type ActionsOf<K extends keyof Actions & string> = `${K}.${Actions[K] & string}`
 /** Such as 'affiliate.edit'. */
 export type Action = { [K in keyof Actions & string]: ActionsOf<K> }[keyof Actions & string]
 
+/**
+ * The actions that can create a record of a kind, such as 'affiliate.create': where one of them has no values before it, it
+ * has created the record.
+ */
+export const creatingActions = ({ kind, creating = ['create'] }: Pick<Logged, 'kind' | 'creating'>) =>
+  creating.map(verb => `${kind}.${verb}`)
+
 const kindsBySchema = new WeakMap<Schema, ReadonlyMap<string, Logged>>()
 
 /** Logged fields of each kind of record, by kind. */

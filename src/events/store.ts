@@ -13,8 +13,10 @@ import type { Db, Engine, Tx } from '../storage/database.ts'
 import { insertMany } from '../storage/insert-many.ts'
 import { countOf, type Order, type Page, PagedList } from '../storage/page.ts'
 import { prepared } from '../storage/prepared.ts'
+import type { Logged } from '../storage/table.ts'
 import type { Tables } from '../storage/tables.ts'
 import type { Range } from './ranges.ts'
+import { creatingActions } from './schema.ts'
 import type { AuditChainTable, AuditSealsTable, EventsTable } from './table.ts'
 
 export type Entry = Selectable<EventsTable>
@@ -213,12 +215,13 @@ export async function sealsFrom(
 }
 
 /** The lowest identifier whose creation is logged; records below it are older than the log, or from the demo. */
-export async function firstCreated(db: Db, kind: string): Promise<number> {
+export async function firstCreated(db: Db, logged: Pick<Logged, 'kind' | 'creating'>): Promise<number> {
   const { first } = await db
     .selectFrom('events')
     .select(({ fn }) => fn.min('record_id').as('first'))
-    .where('record_kind', '=', kind)
-    .where('action', '=', `${kind}.create`)
+    .where('record_kind', '=', logged.kind)
+    .where('action', 'in', creatingActions(logged))
+    .where('before_values', '=', '')
     .executeTakeFirstOrThrow()
   return first ?? Number.MAX_SAFE_INTEGER
 }

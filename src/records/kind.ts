@@ -135,6 +135,8 @@ interface Definition<N, T, F> {
   readonly fields: F
   /** Logged actions; create, edit and delete if omitted. */
   readonly actions?: readonly string[]
+  /** Those of the actions that can create a record; `create` alone if omitted. */
+  readonly creating?: readonly string[]
   /**
    * Puts `id` at the end of the record, as client programs of AffiliateWP expect; otherwise it follows the kind's own
    * identifier.
@@ -238,6 +240,7 @@ function loggedOf(
   {
     name: kind,
     actions = crudActions,
+    creating,
     plain = [],
     personal = [],
     counted,
@@ -255,6 +258,7 @@ function loggedOf(
   return {
     kind,
     actions,
+    ...(creating && { creating }),
     plain: [...names(false), ...plain],
     personal: [...names(true), ...personal],
     ...(person && { person }),

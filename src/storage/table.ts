@@ -55,6 +55,8 @@ export interface Logged {
   /** The kind of record, the first part of its actions: `payout` of `payout.create`. */
   readonly kind: string
   readonly actions: readonly string[]
+  /** Those of the actions that can create a record; `create` alone when omitted. */
+  readonly creating?: readonly string[]
   /** Fields that stay in the log. */
   readonly plain: readonly string[]
   /** Fields that are emptied when the person is erased whom the record is about. */

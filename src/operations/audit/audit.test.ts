@@ -106,7 +106,10 @@ describeService('the audit log', service => {
       ['user.edit', affiliate.user_id, { email: 'ada@example.com' }, { email: 'new@example.com' }],
     )
     assert.deepEqual([paid.action, paid.after.amount, paid.after.referrals], ['payout.create', 27.87, '3,1'])
-    assert.deepEqual([failed.before, failed.after], [{ status: 'paid' }, { status: 'failed' }])
+    assert.deepEqual(
+      [failed.action, failed.before, failed.after],
+      ['payout.fail', { status: 'paid' }, { status: 'failed' }],
+    )
     assert.deepEqual([unpaid.action, unpaid.before.amount, unpaid.after], ['payout.delete', 27.87, null])
     assert.deepEqual([removed.action, removed.before.status], ['affiliate.delete', 'active'])
   })
@@ -189,7 +192,7 @@ describeService('the audit log', service => {
       entry => entry.actor_name === service().key.publicKey,
     )
     await expect('user_id=1', entry => entry.user_id === 1)
-    await expect('action=payout.edit', entry => entry.action === 'payout.edit')
+    await expect('action=payout.fail', entry => entry.action === 'payout.fail')
     await expect(
       'record=affiliate&record_id=1',
       entry => entry.record === 'affiliate' && entry.record_id === 1,

@@ -339,6 +339,56 @@ describeService('check of what nobody can edit', service => {
   })
 })
 
+describeService('check of a payout that is created as failed, by a payout run', service => {
+  test('its first event says the whole record, as any that creates one', async () => {
+    const { database } = service()
+    const { id: affiliate_id } = await service().newAffiliate('payee', { status: 'active' })
+    const posted = async (path: string, body: object) => {
+      const reply = await service().post(path, body)
+      assert.ok(reply.status < 300, JSON.stringify(reply.body))
+      return reply.body
+    }
+    const ended = async (status: string) => {
+      await posted('/referrals', { affiliate_id, amount: 5, status: 'unpaid' })
+      const run = await posted('/payout-runs', { method: 'csv' })
+      await posted(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+      const [item] = (await service().get(`/payout-runs/${run.id}/items`)).body
+      return (await posted(`/run-items/${item.id}`, { status })).payout_id as number
+    }
+    const payouts = [await ended('failed'), await ended('returned')]
+    const paid = await ended('paid')
+    const { id } = (await service().get(`/run-items?payout_id=${paid}`)).body[0]
+    await posted(`/run-items/${id}`, { status: 'returned' })
+    const events = (await service().get('/events?record=payout&number=1000')).body
+    assert.deepEqual(
+      events.map(({ type, record_id, data, changes }: any) => [
+        type,
+        record_id,
+        data?.status ?? changes?.status,
+      ]),
+      [
+        ['payout.fail', payouts[0], 'failed'],
+        ['payout.return', payouts[1], 'failed'],
+        ['payout.create', paid, 'paid'],
+        ['payout.return', paid, ['paid', 'failed']],
+      ],
+    )
+    const problems = async () => (await checkDatabase(database, features)).problems
+    assert.deepEqual(await problems(), [])
+    await database.transaction(async tx => {
+      for (const statement of [
+        `UPDATE payouts SET note = 'by hand' WHERE id = ${payouts[0]}`,
+        `INSERT INTO payouts (id, affiliate_id, referrals, amount, payout_method, payout_method_key, status, owner, created_at, updated_at)
+          VALUES (${payouts[0]! + 900}, ${affiliate_id}, '', 1, '', '', 'failed', 1, 1, 1)`,
+      ])
+        await sql.raw(statement).execute(tx)
+    })
+    const found = (await problems()).join('\n')
+    assert.match(found, new RegExp(`payouts ${payouts[0]}: not what the log says: note`))
+    assert.match(found, new RegExp(`payouts ${payouts[0]! + 900}: no entry of the log says who made it`))
+  })
+})
+
 describeService('check of a long text that was logged whole, as until 0.2', service => {
   test('nothing is wrong, and a change of it is told briefly', async () => {
     const { database } = service()

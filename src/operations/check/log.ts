@@ -11,6 +11,7 @@ import { fresh, recordOf } from '../../accounts/users/rules.ts'
 import { type UsersTable, usersTable } from '../../accounts/users/table.ts'
 import type { Settings } from '../../base/settings.ts'
 import { valueInLog } from '../../events/append.ts'
+import { creatingActions } from '../../events/schema.ts'
 import {
   type Entry,
   entriesOf,
@@ -81,7 +82,7 @@ export function trailsOf(features: readonly Feature[]): Trail[] {
 /** Describes each record that differs from the log, or that only one of both has. */
 export async function* differencesFromLog(db: Db, trail: Trail, settings: Settings): AsyncGenerator<string> {
   const { table } = trail
-  const firstLogged = await firstCreated(db, table.logged.kind)
+  const firstLogged = await firstCreated(db, table.logged)
   for (let after = 0; ; ) {
     const page = await pageOf(db, trail, after)
     if (page === undefined) return
@@ -110,7 +111,7 @@ export async function* settingsUnlike(
   settings: Settings,
   defaults: Settings,
 ): AsyncGenerator<string> {
-  const trace = new Trace({ personal: [] })
+  const trace = new Trace({ kind: 'settings', personal: [] })
   for await (const entry of entriesOfOnly(db, 'settings')) trace.add(entry)
   const valuesOf = (of: Settings) => new Map<string, unknown>(Object.entries(settingsRecord(of)))
   const [unset, set] = [valuesOf(defaults), valuesOf(settings)]
@@ -188,17 +189,19 @@ class Trace {
   #isForgotten = false
   readonly #values = new Map<string, unknown>()
   readonly #personal: ReadonlySet<string>
+  readonly #creating: ReadonlySet<string>
   #basis: ReadonlyMap<string, unknown> = new Map()
 
-  constructor({ personal }: Pick<Logged, 'personal'>) {
-    this.#personal = new Set(personal)
+  constructor(logged: Pick<Logged, 'kind' | 'creating' | 'personal'>) {
+    this.#personal = new Set(logged.personal)
+    this.#creating = new Set(creatingActions(logged))
   }
 
   add({ action, before_values, after_values, personal, personal_hash }: Entry): void {
     const verb = action.slice(action.indexOf('.') + 1)
     this.exists = verb !== 'delete'
     // A record that is older than the log has events of some fields only. An event of its creation has its date.
-    if (verb === 'create') {
+    if (before_values === '' && this.#creating.has(action)) {
       this.#isWhole = /"date\w*":/.test(after_values)
       this.#isForgotten = false
     }

@@ -10,7 +10,10 @@ const eventRecord = (kinds: string[], types: string[]) =>
       description: 'Place in the log of all events: some are not shown, and their places are passed over.',
     }),
     id: Type.Integer({ description: 'Identifier of the event, as in the audit log.' }),
-    type: choice(types, 'What was done to what kind of record.'),
+    type: choice(
+      types,
+      'What was done to what kind of record. What a payout run could not pay becomes a failed payout by payout.fail or payout.return.',
+    ),
     date: Type.String({ description: 'When: YYYY-MM-DD HH:MM:SS.mmm, UTC.' }),
     actor: choice(actorKinds, 'What acted.'),
     user_id: Type.Union([Type.Integer(), Type.Null()], {

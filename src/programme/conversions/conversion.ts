@@ -207,6 +207,7 @@ const plain = kind({
   table: 'conversions',
   fields,
   actions,
+  creating: ['create', 'unattributed'],
   indexed: ['affiliate_id', 'date'],
   search:
     'An identifier (digits find a whole reference as well), or words of the reference or of the other names of the payment, each or a part of it, in any order.',

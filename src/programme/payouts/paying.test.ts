@@ -73,6 +73,32 @@ describeService('what payouts do to referrals', service => {
     assert.match(late.body.data.referrals[one], /is paid by payout/)
   })
 
+  test('a payout that fails has an event of that type, as the ledger has that reason', async () => {
+    const id = await earner('told')
+    const payout = await service().newPayout(id, { referrals: [await earned(id, 4)] })
+    for (const change of [{ status: 'failed', note: 'closed' }, { status: 'paid' }, { note: '' }])
+      await service().patch(`/payouts/${payout.id}`, { affiliate_id: id, ...change })
+    await service().delete(`/payouts/${payout.id}`)
+    const types = ['payout.create', 'payout.fail', 'payout.edit', 'payout.edit', 'payout.delete']
+    const events = (await service().get('/events?number=1000')).body.filter(
+      ({ record, record_id }: any) => record === 'payout' && record_id === payout.id,
+    )
+    assert.deepEqual(
+      events.map(({ type }: any) => type),
+      types,
+    )
+    assert.deepEqual(events[1].changes, { status: ['paid', 'failed'] })
+    const failed = (await service().get('/events?type=payout.fail&number=1000')).body
+    assert.deepEqual(failed.at(-1), events[1])
+    const moves = (await service().get(`/affiliates/${id}/ledger?orderby=transfer_id&order=asc`)).body
+    const byEvent = new Map(events.map(({ id, type }: any) => [id, type]))
+    const ofPayout = moves.filter(({ payout_id }: any) => payout_id === payout.id)
+    assert.deepEqual(
+      ofPayout.map(({ reason, event_id }: any) => [reason, byEvent.get(event_id)]),
+      ['payout.create', 'payout.fail', 'payout.edit', 'payout.delete'].map(type => [type, type]),
+    )
+  })
+
   test('what it is beyond its referrals comes from elsewhere, or is a difference', async () => {
     const id = await earner('mixed')
     const known = await earned(id, 10)

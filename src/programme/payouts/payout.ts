@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { choice, identifier, identifiers, line, listOf, money, paragraphs } from '../../base/schemas.ts'
 import { filter, sql } from '../../records/field.ts'
-import { type CrudAction, kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
+import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   amount,
   anyOf,
@@ -122,10 +122,17 @@ const fields = {
   note,
 } as const
 
+const actions = ['create', 'edit', 'fail', 'return', 'delete'] as const
+
+export type PayoutAction = `payout.${(typeof actions)[number]}`
+
 export const payout = kind({
   name: 'payout',
   table: 'payouts',
   fields,
+  actions,
+  // What a payout run has tried to pay becomes a payout when it has failed or come back.
+  creating: ['create', 'fail', 'return'],
   counted: 'status',
   indexed: ['affiliate_id', 'amount', 'payout_method', 'reference', 'status', 'date', 'owner'],
 })
@@ -166,6 +173,6 @@ declare module '../../storage/tables.ts' {
 
 declare module '../../events/schema.ts' {
   interface Actions {
-    payout: CrudAction
+    payout: (typeof actions)[number]
   }
 }

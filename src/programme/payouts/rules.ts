@@ -15,12 +15,11 @@ import type { Db, Tx } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
 import { aboutWhom } from '../affiliates/account.ts'
 import { affiliates } from '../affiliates/store.ts'
-import type { Reason } from '../ledger/because.ts'
 import { owedTo } from '../ledger/rules.ts'
 import { followPayout } from '../runs/returning.ts'
 import { runOf } from '../runs/store.ts'
 import { carryOut, holdNamed, type Plan, plan, postAlone } from './paying.ts'
-import { type Payout, type PayoutRow, payout } from './payout.ts'
+import { type Payout, type PayoutAction, type PayoutRow, payout } from './payout.ts'
 import * as store from './store.ts'
 
 type CreateArguments = Static<typeof payout.create>
@@ -45,7 +44,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<P
     const planned = plan(held, undefined, undefined, wanted, settings)
     const { amount, names } = planned.after!
     const row = await store.payouts.insert(tx, { ...draft, amount }, names)
-    await finish(tx, 'payout.create', planned, { after: row, eventId }, settings)
+    await finish(tx, planned, { after: row, eventId }, settings)
     return row
   })
 }
@@ -156,7 +155,7 @@ async function change(
   const planned = plan(held, id, { ...before, names }, { ...before, ...values, referrals }, settings)
   const after = await store.payouts.update(tx, before, { ...values, updated_at: now() })
   if (sent.referrals !== undefined) await store.replaceNames(tx, id, planned.after!.names)
-  await finish(tx, 'payout.edit', planned, { before, after, eventId }, settings)
+  await finish(tx, planned, { before, after, eventId }, settings)
   return { before, after }
 }
 
@@ -171,7 +170,7 @@ async function remove(context: RequestContext, id: number): Promise<Payout> {
     const held = await holdNamed(tx, { names }, undefined)
     const planned = plan(held, id, { ...before, names }, undefined, settings)
     await store.payouts.remove(tx, id)
-    await finish(tx, 'payout.delete', planned, { before, eventId }, settings)
+    await finish(tx, planned, { before, eventId }, settings)
     await returnItem(context, tx, before, 'deleted')
     return before
   })
@@ -227,29 +226,29 @@ async function aboutEach(tx: Tx, alone: readonly Alone[]): Promise<Pick<Change, 
 }
 
 /** A payment of a run that did not stay with its payee has come back. */
-function reasonOf(action: PayoutAction, before: Payout | undefined, after: Payout | undefined): Reason {
-  if (before?.status !== 'paid' || after?.status !== 'failed') return action
+function actionOf(before: Payout | undefined, after: Payout | undefined): PayoutAction {
+  if (!before) return 'payout.create'
+  if (!after) return 'payout.delete'
+  if (before.status !== 'paid' || after.status !== 'failed') return 'payout.edit'
   return before.run_item_id === 0 ? 'payout.fail' : 'payout.return'
 }
 
-type PayoutAction = `payout.${'create' | 'edit' | 'delete'}`
-
-/** Logs a change, pays referrals or makes them unpaid as planned, and posts the moves. */
+/** Logs a change, pays referrals or makes them unpaid as planned, and posts the moves for the same reason. */
 async function finish(
   tx: WriteTx,
-  action: PayoutAction,
   planned: Plan,
   { before, after, eventId }: { before?: Payout; after?: Payout; eventId: number },
   settings: Settings,
 ): Promise<void> {
   const { id } = (after ?? before)!
+  const action = actionOf(before, after)
   tx.log(action, id, {
     ...(before && { before: payout.logged(before, settings) }),
     ...(after && { after: payout.logged(after, settings) }),
     event: eventId,
     ...(await aboutWhom(tx, 'note', { before, after })),
   })
-  await carryOut(tx, id, planned, { reason: reasonOf(action, before, after), eventId }, settings)
+  await carryOut(tx, id, planned, { reason: action, eventId }, settings)
 }
 
 /** What is wrong with arguments of a create or an edit beyond their schemas. */

@@ -2,22 +2,21 @@
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
-import type { Reason } from '../ledger/because.ts'
 import { postRun } from '../ledger/rules.ts'
-import { MOST_REFERRALS, payout } from '../payouts/payout.ts'
+import { MOST_REFERRALS, type PayoutAction, payout } from '../payouts/payout.ts'
 import { payouts } from '../payouts/store.ts'
 import type { Item } from './item.ts'
 import type { Outcome } from './outcome.ts'
 import type { Run } from './run.ts'
 import { nameReserved, type Reserved } from './store.ts'
 
-/** What became of the money, and why it is then posted. */
-type MoneyOutcome = keyof typeof reasons
-const reasons = {
+/** What became of the money, and by which action of the payout that is created it is logged and posted. */
+type MoneyOutcome = keyof typeof actions
+const actions = {
   paid: 'payout.create',
   failed: 'payout.fail',
   returned: 'payout.return',
-} as const satisfies Partial<Record<Outcome, Reason>>
+} as const satisfies Partial<Record<Outcome, PayoutAction>>
 
 /** One payout to create. */
 export interface Payment {
@@ -91,7 +90,7 @@ export async function record(
     const names = () => new Map(referrals.map(id => [id, true]))
     const id = isWhole ? ids.shift()! : (await payouts.insert(tx, row, names())).id
     const eventId = eventIds[index]!
-    tx.log('payout.create', id, { after: payout.logged({ ...row, id }, settings), event: eventId })
+    tx.log(actions[outcome], id, { after: payout.logged({ ...row, id }, settings), event: eventId })
     if (net === 0n) continue
     moves.push({
       affiliateId: item.affiliate_id,
@@ -100,7 +99,7 @@ export async function record(
       amount: net,
       runItemId: item.id,
       payoutId: id,
-      reason: reasons[outcome],
+      reason: actions[outcome],
       eventId,
     })
   }
