@@ -142,11 +142,12 @@ async function settingsPage(): Promise<string> {
 
 interface Schema {
   type?: string
+  anyOf?: readonly Schema[]
   description?: string
   default?: unknown
 }
 
-const typeOf = ({ type = '' }: Schema) => type
+const typeOf = ({ type = 'any', anyOf }: Schema): string => anyOf?.map(typeOf).join(' or ') ?? type
 const escaped = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

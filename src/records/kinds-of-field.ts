@@ -120,23 +120,28 @@ export const text = (maxLength: number, description: string, facts: Facts) =>
     sample: (samples: Samples) => pick(WORDS, samples),
   }) as const
 
-/** Text without folding; '' if omitted. */
-export const words = (schema: TString, description: string, facts: Facts) =>
-  ({
+/**
+ * Text without folding; '' if omitted.
+ * @param schema with a description where that of the argument is another one
+ */
+export const words = (schema: TString, description: string, facts: Facts) => {
+  const sent = { description, ...schema }
+  return {
     ...sentText,
     ...facts,
     wire: Type.String({ description }),
-    create: Type.Optional(withDefault(schema, '')),
-    edit: Type.Optional(schema),
+    create: Type.Optional(withDefault(sent, '')),
+    edit: Type.Optional(sent),
     sample: () => '',
-  }) as const
+  } as const
+}
 
 const MAX_URL = 2048
 
 /** The address of a page or a file; '' if omitted. Others turn it into a link, so it is one of the web. */
 export const webAddress = (description: string) =>
   ({
-    ...words(line(MAX_URL, description), description, neither),
+    ...words(line(MAX_URL), description, neither),
     order: false,
     problem: (value: string) =>
       value === '' || /^https?:\/\//i.test(value)

@@ -54,6 +54,33 @@ describeService('discovery', service => {
     }
   })
 
+  test('200 - OpenAPI describes every argument, with what is in it, and every field of a record', async () => {
+    const { body } = await service().get('/openapi.json')
+    const without: string[] = []
+    const look = (place: string, { properties = {}, items, anyOf = [] }: any) => {
+      for (const [name, property] of Object.entries<any>(properties)) {
+        if (!property.description) without.push(`${place} ${name}`)
+        look(`${place} ${name}`, property)
+      }
+      for (const part of [items, ...anyOf]) if (part) look(place, part)
+    }
+    for (const [path, operations] of Object.entries<any>(body.paths)) {
+      for (const [method, { parameters = [], requestBody }] of Object.entries<any>(operations)) {
+        const place = `${method} ${path}`
+        for (const { name, description, schema } of parameters) {
+          if (!description) without.push(`${place} ${name}`)
+          look(`${place} ${name}`, schema)
+        }
+        for (const { schema } of Object.values<any>(requestBody?.content ?? {})) look(place, schema)
+      }
+    }
+    for (const { name, record } of resources) {
+      for (const [field, { description }] of Object.entries<any>(record.properties))
+        if (!description) without.push(`${name} ${field}`)
+    }
+    assert.deepEqual(without, [])
+  })
+
   test('200 - OPTIONS shows the rate types of the settings', async () => {
     const context = operatorOf(service().database)
     await changeSettings(context, { rate_types: ['percentage', 'flat', 'tiered'] })

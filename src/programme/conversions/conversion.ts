@@ -93,7 +93,9 @@ const personal = (description: string) =>
 export const saleLine = Type.Object({
   product: Type.Optional(line(MAX_REFERENCE, 'What the shop calls the product.')),
   category: Type.Optional(line(MAX_REFERENCE, 'What the shop calls its category.')),
-  quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
+  quantity: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: 'How many of it were bought.' }),
+  ),
   amount: Type.Optional(money('What the customer paid for all of the line, without tax and shipping.')),
 })
 

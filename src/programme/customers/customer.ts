@@ -36,7 +36,7 @@ const fields = {
       `customer.${random().toString(36).slice(2)}@example.com`,
   },
   ip: {
-    ...words(line(45, ADDRESS), ADDRESS, personal),
+    ...words(line(45), ADDRESS, personal),
     keep: (value: string) => (value === '' ? '' : withoutHost(value)),
     problem: (value: string) =>
       value === '' || isIP(value) !== 0 ? undefined : 'must be an IPv4 or IPv6 address, or empty.',

@@ -41,7 +41,7 @@ const fields = {
     sample: ({ random }: { random(): number }) => `s${random().toString(36).slice(2, 12)}`,
   },
   destination: {
-    ...words(line(MAX_URL, DESTINATION), DESTINATION, neither),
+    ...words(line(MAX_URL), DESTINATION, neither),
     order: false,
     problem: (value: string, { tracking }: Settings) =>
       value === '' || allowedUrl(value, tracking)
@@ -49,7 +49,7 @@ const fields = {
         : 'must be a URL on the host of the programme page or on an allowed host of the settings, or empty.',
   },
   campaign: {
-    ...words(line(100, CAMPAIGN), CAMPAIGN, neither),
+    ...words(line(100), CAMPAIGN, neither),
     filter: anyOf(listOf(line(100), 'Only those of one of these campaigns.')),
     problem: (value: string) =>
       campaignOf(value) === value ? undefined : 'must have at most 100 bytes in UTF-8.',

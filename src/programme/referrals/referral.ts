@@ -92,7 +92,7 @@ const {
   wire: _wire,
   create: __create,
   ...rejectionReason
-} = words(line(500, REJECTION), REJECTION, { personal: 'erase', money: false })
+} = words(line(500), REJECTION, { personal: 'erase', money: false })
 const { create: _create, edit: __edit, ...paidBy } = textLink('The payout that paid it')
 
 const fields = {
