@@ -46,7 +46,9 @@ function interfaceReference(): string {
     "A write may carry the header `Idempotency-Key`, 1 to 255 printable ASCII characters of the caller's choice. Its first answer is kept",
     'together with its effect; the same request under the same key (of the same API key) is not done again within 24 hours but gets that',
     'answer, with `Idempotent-Replayed: true`. Sent at once, the second waits for the first. Another request under the key is 409. A failure',
-    'is not kept: nothing was changed, and the request may be mended and sent again.\n',
+    'is not kept: nothing was changed, and the request may be mended and sent again.',
+    `The header is refused (400) by what changes many records in several transactions, and does what is left to do when it is sent again: ${withoutKey(({ inParts = false }) => inParts)};`,
+    `and where what is secret would have to be kept: ${withoutKey(({ inParts = false }, { replayed = false }) => !inParts && !replayed)}.\n`,
     'What creates a record takes many, except for payment details and payout runs: send `application/x-ndjson`, a JSON object on each line, up to 10,000 lines and 8 MiB. The answer is 200 with a',
     'line for each, in order: `line`, `status`, and the record under the name of its kind, or `code`, `message` and `data`. Each is judged by',
     'itself. Under an `Idempotency-Key` each line is done once and answered alike, refusals too, also where an earlier request was cut off in the middle: the',
@@ -59,6 +61,15 @@ function interfaceReference(): string {
     '[openapi.json](openapi.json)), and OPTIONS on a route describes it. What can go wrong is on [the error page](errors.md).\n',
     ...resources.map(resourceReference),
   ].join('\n')
+}
+
+function withoutKey(refuses: (endpoint: Endpoint, resource: Resource) => boolean): string {
+  const paths = resources.flatMap(resource =>
+    resource.endpoints
+      .filter(endpoint => !endpoint.methods.includes('GET') && refuses(endpoint, resource))
+      .flatMap(({ methods, path }) => methods.map(method => `\`${method} ${path}\``)),
+  )
+  return paths.join(', ')
 }
 
 function resourceReference(resource: Resource): string {
