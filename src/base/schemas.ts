@@ -44,7 +44,7 @@ const CODE = '^[A-Za-z0-9_-]{1,64}$'
 /** A part of an address, in characters that need no escape there. */
 export const code = (description: string) => Type.String({ pattern: CODE, format: 'code', description })
 
-/** The name of a record on another site. */
+/** The name of a record on another site; what has no colon is none. */
 export const elsewhere = (maxLength: number, description: string) =>
   Type.String({ maxLength, pattern: '^$|^[^:]*:.*$', format: 'elsewhere', description })
 
@@ -100,7 +100,10 @@ const isLine = (text: string): boolean => !IN_NO_LINE.test(text)
 /** The text as one line, with blanks in the place of what no line may have. */
 export const asLine = (text: string): string => text.replace(new RegExp(IN_NO_LINE, 'gu'), ' ')
 
-/** String formats beyond what JSON Schema can express: `test` validates, `expects` completes the sentence "must be …". */
+/**
+ * String formats beyond what JSON Schema can express: `test` validates, `expects` completes the sentence "must be …". What a
+ * format `ignores` counts as not sent, as programs expect that were written for another service.
+ */
 export const formats: Record<string, Format> = {
   line: {
     test: isLine,
@@ -115,7 +118,11 @@ export const formats: Record<string, Format> = {
     expects: '1 to 64 letters (A-Z, a-z), digits, _ and -',
   },
   email: { test: isEmail, expects: 'a valid e-mail address' },
-  elsewhere: { test: isLine, expects: 'one line of text as site:id, or empty' },
+  elsewhere: {
+    test: isLine,
+    expects: 'one line of text as site:id, or empty',
+    ignores: text => text !== '' && !text.includes(':'),
+  },
   'optional-email': {
     test: text => text === '' || isEmail(text),
     expects: 'a valid e-mail address, or empty',
@@ -133,5 +140,5 @@ export const formats: Record<string, Format> = {
 }
 
 type Format =
-  | { type?: 'string'; test: (text: string) => boolean; expects: string }
+  | { type?: 'string'; test: (text: string) => boolean; expects: string; ignores?: (text: string) => boolean }
   | { type: 'number'; test: (value: number) => boolean; expects: string }

@@ -24,7 +24,7 @@ export interface Read {
   readonly args: Record<string, unknown>
   readonly problems: Problems
   readonly missing: string[]
-  /** Names unknown to the endpoint, and those sent without a value. */
+  /** Names unknown to the endpoint, and those sent without a value, or with one that their format ignores. */
   readonly ignored: string[]
 }
 
@@ -87,7 +87,8 @@ export class ArgumentReader<T extends TObject = TObject> {
       const label = within === undefined ? name : `${within}[${name}]`
       const coerce = name === 'filter' ? undefined : this.#coercers.get(name)
       const schema = this.#schema.properties![name]!
-      if (coerce === undefined || isUnsent(value, schema)) ignore(label, value, result)
+      if (coerce === undefined || isUnsent(value, schema) || isIgnored(value, schema))
+        ignore(label, value, result)
       else result.args[name] = coerce(sentPart(value, schema, label, taking))
     }
   }
@@ -155,6 +156,13 @@ const isNull: IsUnsent = value => value === null
 
 /** Of a query or a form, where a field that nobody has filled in is an empty text. */
 const isLeftBlank: IsUnsent = (value, schema) => value === '' && !takesEmpty(schema)
+
+/** What the format of an argument ignores. A number in JSON is as good as its digits. */
+function isIgnored(value: unknown, { format }: JsonSchema): boolean {
+  const of = format === undefined ? undefined : formats[format]
+  if (of === undefined || !('ignores' in of)) return false
+  return (typeof value === 'string' || typeof value === 'number') && of.ignores!(String(value))
+}
 
 function takesEmpty({
   anyOf,

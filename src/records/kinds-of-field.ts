@@ -151,7 +151,7 @@ export const webAddress = (description: string) =>
 
 /** The record's name on another site, as `site:id`. */
 export const elsewhere = words(
-  elsewhereSchema(100, 'Where it is known on another site, as site:id.'),
+  elsewhereSchema(100, 'Where it is known on another site, as site:id; what has no colon is ignored.'),
   'Where it is known on another site, as site:id; empty when it is not.',
   neither,
 )

@@ -131,6 +131,21 @@ describeService('referrals: create', service => {
     assert.deepEqual((await service().get(`/referrals/${referral_id}`)).body, reply.body)
   })
 
+  test('201, 200 - a rest_id without a colon is ignored, and leaves what is there', async () => {
+    const { status, body, headers } = await service().post(
+      `/referrals?affiliate_id=${affiliate.id}&amount=5&rest_id=17`,
+    )
+    assert.deepEqual([status, body.rest_id, headers.get('x-ignored-arguments')], [201, '', 'rest_id'])
+    const edit = async (rest_id: unknown) => {
+      const reply = await service().patch(`/referrals/${body.id}`, { rest_id })
+      return [reply.status, reply.body.rest_id, reply.headers.get('x-ignored-arguments')]
+    }
+    assert.deepEqual(await edit('1:17'), [200, '1:17', null])
+    assert.deepEqual(await edit('17'), [200, '1:17', 'rest_id'])
+    assert.deepEqual(await edit(17), [200, '1:17', 'rest_id'])
+    assert.deepEqual(await edit(''), [200, '', null])
+  })
+
   test('201 - with the least that can be sent, in the query, by PUT or PATCH', async () => {
     for (const method of ['PUT', 'PATCH']) {
       const { status, body } = await service().send(
@@ -190,7 +205,7 @@ describeService('referrals: create', service => {
       currency: 'XYZ',
       reference: 'x'.repeat(191),
       products: 'books',
-      rest_id: '77',
+      rest_id: '1:\u0000',
       date: 'yesterday',
       custom: 'x'.repeat(70_000),
     })
