@@ -95,7 +95,7 @@ const MOMENT_FORMS = 'UTC, as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.'
 const TURNS_DIRECTION = /[\u202A-\u202E\u2066-\u2069]/u
 const IN_NO_LINE = new RegExp(`[\\p{Cc}\\p{Cs}]|${TURNS_DIRECTION.source}`, 'u')
 
-const isLine = (text: string): boolean => !IN_NO_LINE.test(text)
+export const isLine = (text: string): boolean => !IN_NO_LINE.test(text)
 
 /** The text as one line, with blanks in the place of what no line may have. */
 export const asLine = (text: string): string => text.replace(new RegExp(IN_NO_LINE, 'gu'), ' ')

@@ -16,6 +16,7 @@ import { addToCounters, affiliates } from '../affiliates/store.ts'
 import { addVisits } from '../links/store.ts'
 import { addToDays } from './days.ts'
 import * as store from './store.ts'
+import { campaignIn } from './url.ts'
 import { type Visit, visit } from './visit.ts'
 
 type CreateArguments = Static<typeof visit.create>
@@ -32,7 +33,9 @@ async function create(context: RequestContext, args: CreateArguments): Promise<V
     ])
     refuseInvalid(problems)
     const origin = { time: now(), actor: context.actor.userId }
-    const row = await store.visits.insert(tx, { ...visit.newRow(args, settings, origin), id })
+    const { campaign = '' } = args
+    const sent = { ...args, campaign: campaignIn(campaign) }
+    const row = await store.visits.insert(tx, { ...visit.newRow(sent, settings, origin), id })
     await addToCounters(tx, row.affiliate_id, { visits: 1 })
     await addToDays(tx, [row])
     return row

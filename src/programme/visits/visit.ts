@@ -1,4 +1,5 @@
 /** The kind visit: somebody came through an affiliate's link. */
+import { Type } from 'typebox'
 import { clientIn, withoutHost } from '../../base/network.ts'
 import { identifiers, line, listOf } from '../../base/schemas.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
@@ -14,10 +15,10 @@ import {
 } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
-import { shortened, withoutAffiliate } from './url.ts'
+import { MAX_CAMPAIGN, shortened, withoutAffiliate } from './url.ts'
 
-/** More than any address that a browser follows: it is cut, for the visit counts all the same. */
-const MAX_SENT_URL = 65_535
+/** More than any address that a browser follows, or any name: it is cut, for the visit counts all the same. */
+const MAX_SENT = 65_535
 /** The addresses of some proxies. */
 const MAX_SENT_ADDRESS = 255
 
@@ -29,13 +30,11 @@ const affiliate = reference('affiliates', 'The affiliate whose link it was.', {
   outlives: true,
 })
 
+const CAMPAIGN = 'The campaign of the link.'
+
 const address = (description: string) =>
   ({
-    ...words(
-      line(MAX_SENT_URL, `${description} Its first 2,048 characters are kept.`),
-      description,
-      ofVisitor,
-    ),
+    ...words(line(MAX_SENT, `${description} Its first 2,048 characters are kept.`), description, ofVisitor),
     order: false,
     folded: true,
     keep: shortened,
@@ -71,8 +70,17 @@ const fields = {
   },
   referrer: address('The page that led there; empty when it is not known.'),
   campaign: {
-    ...words(line(190), 'The campaign of the link.', neither),
-    filter: anyOf(listOf(line(190), 'Only those of one of these campaigns.')),
+    ...words(line(MAX_CAMPAIGN), CAMPAIGN, neither),
+    create: Type.Optional(
+      Type.String({
+        ...line(
+          MAX_SENT,
+          `${CAMPAIGN} What is escaped in it as in an address (%20) is unescaped, and its first ${MAX_CAMPAIGN} characters are kept.`,
+        ),
+        default: '',
+      }),
+    ),
+    filter: anyOf(listOf(line(MAX_CAMPAIGN), 'Only those of one of these campaigns.')),
   },
   context: context('Where it comes from, such as the shop; lower case.', ['visit_context']),
   ip: {

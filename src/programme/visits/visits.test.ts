@@ -202,6 +202,30 @@ describeService('visits', service => {
     assert.equal((await service().post(`/visits?${query}`)).status, 201)
   })
 
+  test('201 - a campaign that is escaped once more, or is too long, which is cut', async () => {
+    const by = async (campaign: string) =>
+      (await service().post(`/visits?affiliate_id=${affiliate.id}&campaign=${campaign}`)).body
+    for (const [sent, kept] of [
+      ['summer%2520sale', 'summer sale'],
+      ['summer+sale', 'summer sale'],
+      ['a%252Bb%20100%25', 'a+b 100%'],
+      ['%25C3%25BC%25e2%2582%25ac%25F0%259F%2598%2580', 'ü€😀'],
+      ['%25252520', '%2520'],
+      ['a%2500b%250Ac%2580%25C3%25ZZ%25E2%2582%25ED%25A0%2580', 'a%00b%0Ac%80%C3%ZZ%E2%82%ED%A0%80'],
+      [`${'%25C3%25BC'.repeat(200)}`, 'ü'.repeat(190)],
+      ['%F0%9F%98%80'.repeat(200), '😀'.repeat(190)],
+    ] as const) {
+      assert.equal((await by(sent)).campaign, kept, sent)
+    }
+    const { visit_id } = await by('summer%2520sale')
+    const listed = (await service().get('/visits?campaign=summer%20sale&fields=ids')).body
+    assert.ok(listed.includes(visit_id))
+    const { body } = await service().patch(`/visits/${visit_id}`, { campaign: 'a%20b' })
+    assert.equal(body.campaign, 'a%20b')
+    const long = await service().patch(`/visits/${visit_id}`, { campaign: 'x'.repeat(191) })
+    assertFailure(long, 400, 'rest_invalid_param')
+  })
+
   test('400 - an affiliate who is not there, an address that is none, a url that is too long: all are named', async () => {
     const { body } = await service().post('/visits', { affiliate_id: 999_999, ip: 'somewhere' })
     assert.deepEqual(body.data.params, {
