@@ -73,11 +73,11 @@ export const moment = (description: string) => Type.String({ format: 'moment', d
 
 export const since = (description: string) => moment(`${description} ${MOMENT_FORMS}`)
 
-/** A day, or an object with `start`, `end` or both. Both ends are inclusive. */
+/** A day, also by a time of day in it, or an object with `start`, `end` or both. Both ends are inclusive. */
 export const span = (description: string) =>
   Type.Union(
     [
-      moment('One day, or one second when a time of day is given.'),
+      moment('One day: of a time of day, the whole day in UTC.'),
       Type.Object({
         start: Type.Optional(moment('The first day or second that belongs to the span.')),
         end: Type.Optional(moment('The last day or second that belongs to the span.')),

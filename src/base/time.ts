@@ -70,13 +70,21 @@ export function parseMoment(text: string): { first: number; last: number } | und
   return { first, last: time === undefined ? first + DAY_SECONDS - 1 : first }
 }
 
-/** First and last second of a span; undefined for an open side. */
+/** First and last second of a span: of a single moment, those of its day; undefined for an open side. */
 export function parseSpan(value: string | { start?: string; end?: string }): {
   first?: number
   last?: number
 } {
-  const { start, end } = typeof value === 'string' ? { start: value, end: value } : value
+  if (typeof value === 'string') return dayWith(value)
+  const { start, end } = value
   const first = start === undefined ? undefined : parseMoment(start)?.first
   const last = end === undefined ? undefined : parseMoment(end)?.last
   return { ...(first !== undefined && { first }), ...(last !== undefined && { last }) }
+}
+
+function dayWith(moment: string): { first?: number; last?: number } {
+  const parsed = parseMoment(moment)
+  if (!parsed) return {}
+  const first = dayOf(parsed.first) * DAY_SECONDS
+  return { first, last: first + DAY_SECONDS - 1 }
 }

@@ -217,6 +217,9 @@ describeService('lists', service => {
       'rate_type=flat': row => row.rate_type === 'flat',
       'payment_email=PAY.100@example.org': row => row.payment_email === 'pay.100@example.org',
       'date=2024-01-08': row => row.date_registered.startsWith('2024-01-08'),
+      // Of a moment, its day.
+      'date=2024-01-08%2017:30:00': row => row.date_registered.startsWith('2024-01-08'),
+      'date=2024-01-09T00:30:00%2B01:00': row => row.date_registered.startsWith('2024-01-08'),
       'date[start]=2024-02-01&date[end]=2024-03-31': row =>
         row.date_registered >= '2024-02-01' && row.date_registered < '2024-04-01',
       'filter[date][start]=2024-03-01': row => row.date_registered >= '2024-03-01',
