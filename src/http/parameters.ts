@@ -73,12 +73,23 @@ export function isTyped(header: string): boolean {
   return mediaTypeOf(header) === JSON_TYPE
 }
 
+const LONGEST_NOTHING = 100
+
+/**
+ * Whether a body has no arguments, whatever it says it is: several HTTP libraries send `null` when there is no body, and PHP an
+ * empty array for an object without members.
+ */
+export function isNothing(body: Buffer): boolean {
+  return (
+    body.length === 0 || (body.length <= LONGEST_NOTHING && /^\s*(?:null|\[\])\s*$/.test(body.toString()))
+  )
+}
+
 /**
  * Parses a body of the given media type.
  * @throws Failure invalid_json, invalid_argument or unsupported_media_type
  */
 export async function parseBody(mediaType: string, body: Buffer): Promise<Parameters> {
-  if (body.length === 0) return noParameters
   switch (mediaTypeOf(mediaType)) {
     case JSON_TYPE:
       return parseJson(body)
@@ -130,7 +141,7 @@ export function parseJson(body: Buffer | string): Parameters {
   } catch (cause) {
     throw new Failure('invalid_json', { cause })
   }
-  // Several HTTP libraries send `null` when there is no body, and PHP an empty array for an object without members.
+  // Also in a line, and behind a byte order mark.
   if (value === null || (Array.isArray(value) && value.length === 0)) return noParameters
   if (!isObject(value)) throw new Failure('invalid_json')
   return value

@@ -214,6 +214,22 @@ describeService('arguments', service => {
     }
   })
 
+  test('200 - so is either under any other media type', async () => {
+    const { id } = await service().newAffiliate('untyped')
+    const form = 'application/x-www-form-urlencoded'
+    const edit = async (body: string, type?: string) => {
+      const headers = type ? { 'content-type': type } : {}
+      const reply = await service().patch(`/affiliates/${id}?rate=6`, Buffer.from(body), { headers })
+      return [reply.status, reply.headers.get('x-ignored-arguments')]
+    }
+    for (const type of ['text/plain', form, 'multipart/form-data', 'text/xml', undefined]) {
+      for (const body of ['null', '[]', ' []\r\n'])
+        assert.deepEqual(await edit(body, type), [200, null], type ?? '')
+    }
+    assert.deepEqual(await edit('null=1', form), [200, 'null'])
+    assert.deepEqual(await edit('[null]', 'text/plain'), [415, null])
+  })
+
   test('200 - a JSON null counts as not sent, and is named', async () => {
     const { id } = await service().newAffiliate('nulls', { rate: 5, notes: 'stays' })
     const { status, body, headers } = await service().patch(`/affiliates/${id}?status=inactive`, {

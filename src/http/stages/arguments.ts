@@ -6,7 +6,15 @@ import { ArgumentReader, addFound, refuse } from '../arguments.ts'
 import { HttpCall, queryOf } from '../call.ts'
 import { type Endpoint, inPath, type Resource, takesBody } from '../endpoint.ts'
 import { MOST_LINES, numbered } from '../lines.ts'
-import { isTyped, linesOf, noParameters, type Parameters, parseBody, parseUrlEncoded } from '../parameters.ts'
+import {
+  isNothing,
+  isTyped,
+  linesOf,
+  noParameters,
+  type Parameters,
+  parseBody,
+  parseUrlEncoded,
+} from '../parameters.ts'
 import { sendsLines } from './lines.ts'
 
 declare module 'fastify' {
@@ -103,9 +111,6 @@ async function bodyOf(
 ): Promise<Parameters> {
   const type = typeOf(request)
   const { body } = request
-  // As PHP writes no arguments at all; clients have sent it while bodies of deletions were not read.
-  const isNothing = (sent: Buffer) =>
-    sent.length === 0 || (request.method === 'DELETE' && sent.length === 2 && sent.toString() === '[]')
   const isThere = Buffer.isBuffer(body) && !isNothing(body)
   if (isThere) refuseEncoded(request)
   const parameters = isThere ? await parseBody(type, body) : noParameters
