@@ -121,6 +121,11 @@ export function sessionScenarios(world: () => World): void {
         await goTo(page, '/tools')
         await page.getByRole('heading', { level: 1, name: 'Tools' }).waitFor()
         assert.equal(await page.getByRole('tab', { name: 'API keys' }).count(), 0)
+        await goTo(page, '/payout-runs/create')
+        await page.getByLabel('Method').click()
+        await page.getByRole('option', { name: 'ACH' }).click()
+        await page.getByText('payer of the settings (an administrator can complete it).').waitFor()
+        assert.equal(await page.locator('main').getByRole('link', { name: 'settings' }).count(), 0)
       }))
 
     test('a second factor - set up by its key, asked for at log-in, and a session ended from the list', () =>

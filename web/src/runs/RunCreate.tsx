@@ -3,6 +3,7 @@ import { DateInput, required, SelectInput, TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { Link as RouterLink } from 'react-router-dom'
 import { GroupInput } from '../groups/GroupInput.tsx'
+import { useCan } from '../session.tsx'
 import { FormSection, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { RecordCreate } from '../ui/RecordForms.tsx'
@@ -46,6 +47,7 @@ export function RunCreate() {
 }
 
 function Fields() {
+  const may = useCan()
   const method = useWatch({ name: 'method' })
   const [cut_off, cut_off_time] = useWatch({ name: ['cut_off', 'cut_off_time'] })
   const exact = exactly({ cut_off, cut_off_time })
@@ -88,9 +90,13 @@ function Fields() {
         {(method === 'sepa' || method === 'nacha') && (
           <Typography variant="body2" sx={{ color: 'text.secondary' }}>
             The file names you as the payer of the{' '}
-            <Link component={RouterLink} to="/settings">
-              settings
-            </Link>
+            {may('settings.read') ? (
+              <Link component={RouterLink} to="/settings">
+                settings
+              </Link>
+            ) : (
+              'settings (an administrator can complete it)'
+            )}
             .
           </Typography>
         )}
