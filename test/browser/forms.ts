@@ -191,5 +191,24 @@ export function formScenarios(world: () => World): void {
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByText('Separate the numbers with commas').waitFor()
       }))
+
+    test('what the server refuses of no single field - is saved once it is corrected', () =>
+      world().work('/rules/create', async page => {
+        await page.getByLabel('Name').fill('Excluded')
+        await page.getByRole('textbox', { name: 'Rate', exact: true }).fill('3')
+        for (const values of ['AT', 'DE']) {
+          await page.getByRole('button', { name: 'Add condition' }).click()
+          await page.getByRole('combobox', { name: 'Of the sale' }).last().click()
+          await page.getByRole('option', { name: 'Country' }).click()
+          await page.getByLabel('Values').last().fill(values)
+        }
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('alert').getByText('exclude each other').waitFor()
+        await page.getByRole('button', { name: 'Remove condition 2' }).click()
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(/Rule \d+ created/).waitFor()
+        const [rule] = await world().read('/rules?search=Excluded')
+        await world().api('DELETE', `/rules/${rule.id}`)
+      }))
   })
 }

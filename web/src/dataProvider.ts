@@ -3,6 +3,7 @@ import { type DataProvider, HttpError, type RaRecord } from 'react-admin'
 import { AT_THE_FIELDS, get, orderOf, queryOf, request } from './api.ts'
 import { changes, refuseContested } from './contested.ts'
 import { pagesOf } from './pages.ts'
+import { fieldName } from './ui/words.ts'
 
 type Row = RaRecord<number>
 
@@ -107,9 +108,8 @@ function refuseUnseen(
   const others = changes(changes(now, before), wanted)
   const [name] = seen.filter(one => one in others)
   if (name === undefined) return
-  const field = name.replace(/_id$/, '').replaceAll('_', ' ')
   throw new HttpError(
-    `Nothing was done: someone else has changed the ${field} meanwhile. Look at it, and decide again.`,
+    `Nothing was done: someone else has changed the ${fieldName(name)} meanwhile. Look at it, and decide again.`,
     412,
   )
 }

@@ -11,11 +11,11 @@ import {
   type TextInputProps,
   useSaveContext,
 } from 'react-admin'
-import { useFormState, useWatch } from 'react-hook-form'
+import { type FieldErrors, useFormContext, useFormState, useWatch } from 'react-hook-form'
 import { permissionNamed, useCan, useSession } from '../session.tsx'
 import { hasDecimalComma, type Money, rateText, useMoney, withPoint } from './format.ts'
 import { useGoBack } from './lists.ts'
-import { choicesOf } from './words.ts'
+import { capital, choicesOf, fieldName } from './words.ts'
 
 /**
  * Fields are validated on blur, and leaving with unsaved input asks for confirmation. Errors are shown at the field, by
@@ -104,7 +104,8 @@ export function Row({ children }: { children: ReactNode }) {
 
 /** @param back where Cancel leads when there is no previous page in this visit */
 export function FormButtons({ label = 'Save', back }: { label?: string; back?: string }) {
-  const { isSubmitting } = useFormState()
+  const { isSubmitting, errors } = useFormState()
+  const { clearErrors } = useFormContext()
   const { saving } = useSaveContext()
   const buttons = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -124,7 +125,11 @@ export function FormButtons({ label = 'Save', back }: { label?: string; back?: s
           size="large"
           // Disabled while it saves, it would lose the focus.
           alwaysEnable
-          onClick={event => isSubmitting && event.preventDefault()}
+          onClick={event => {
+            if (isSubmitting) event.preventDefault()
+            // No field takes them back, and the form is not saved while there are any.
+            else clearErrors(withoutField(errors))
+          }}
         />
         {back && <Cancel to={back} />}
       </Stack>
@@ -141,12 +146,8 @@ function ServerProblem() {
   const { errors } = useFormState()
   const { saving } = useSaveContext()
   const alert = useRef<HTMLDivElement>(null)
-  const { root, ...fieldErrors } = errors
-  const message: { message?: string } | string | undefined = root?.serverError
+  const message: { message?: string } | string | undefined = errors.root?.serverError
   const text = typeof message === 'string' ? message : message?.message
-  const withoutField = Object.values(fieldErrors).filter(
-    error => error?.type === 'server' && !('ref' in error && error.ref),
-  )
   useEffect(() => {
     if (!text || saving) return
     alert.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
@@ -155,9 +156,16 @@ function ServerProblem() {
   return (
     <Alert severity="error" sx={{ mb: 2 }} ref={alert}>
       {text}
-      {withoutField.map(error => ` ${error?.message}`)}
+      {withoutField(errors).map(name => ` ${capital(fieldName(name))}: ${errors[name]?.message}`)}
     </Alert>
   )
+}
+
+/** The names of what the server has said of no field of the form. */
+function withoutField({ root: _root, ...errors }: FieldErrors): string[] {
+  return Object.entries(errors)
+    .filter(([, error]) => error?.type === 'server' && !('ref' in error && error.ref))
+    .map(([name]) => name)
 }
 
 /** Names the invalid fields, which may be far above the button. */

@@ -16,6 +16,9 @@ export function capital(word: string): string {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
 
+/** The name of a field within a sentence: 'affiliate_id' becomes 'affiliate'. */
+export const fieldName = (name: string) => name.replace(/_id$/, '').replaceAll('_', ' ')
+
 /** Names of the interface as choices of a field. */
 export const choicesOf = (names: readonly string[]) => names.map(id => ({ id, name: capital(id) }))
 
