@@ -1,6 +1,7 @@
 /** What people do in the administration area, done in a real browser. */
 import { after, before, describe } from 'node:test'
 import { affiliateScenarios } from './browser/affiliates.ts'
+import { contestedScenarios } from './browser/contested.ts'
 import { conversionScenarios } from './browser/conversions.ts'
 import { formScenarios } from './browser/forms.ts'
 import { linkScenarios } from './browser/links.ts'
@@ -26,5 +27,6 @@ describe('administration area in a browser', () => {
   ruleScenarios(theWorld)
   linkScenarios(theWorld)
   formScenarios(theWorld)
+  contestedScenarios(theWorld)
   toolScenarios(theWorld)
 })

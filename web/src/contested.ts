@@ -4,6 +4,7 @@ import { get, queryOf } from './api.ts'
 import { pagesOf } from './pages.ts'
 import type { Session } from './session.tsx'
 import { loggedText } from './tools/logged.ts'
+import type { RecordPages } from './ui/pages.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -31,6 +32,29 @@ export async function refuseContested(changed: object, now: object, before: obje
   })
 }
 
+/** What has become of fields since a form was opened, as people know it. */
+export interface Difference {
+  readonly name: string
+  readonly before: string
+  readonly now: string
+}
+
+/** Of the fields that decide something together. */
+export async function differencesIn(of: RecordPages, now: object, before: object): Promise<Difference[]> {
+  const changed = changes({ ...now }, { ...before })
+  // A list that was just left has stored less of it.
+  const names = (of.together ?? []).filter(name => name in before && name in changed)
+  if (names.length === 0) return []
+  const { settings } = await get<Session>('session')
+  return Promise.all(
+    names.map(async name => ({
+      name,
+      before: await toldOf(name, { ...before }, settings),
+      now: await toldOf(name, { ...now }, settings),
+    })),
+  )
+}
+
 /** A value as people know it. */
 async function toldOf(name: string, now: Values, { currency }: Session['settings']): Promise<string> {
   const value = now[name]
@@ -49,8 +73,14 @@ async function toldOf(name: string, now: Values, { currency }: Session['settings
 
 /** Only differences are sent, so that two people who edit different fields do not overwrite each other. */
 export function changes(data: Values, before: Values): Record<string, unknown> {
-  const changedEntries = Object.entries(data).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
-  )
+  const changedEntries = Object.entries(data).filter(([name, value]) => !isSame(value, before[name]))
   return Object.fromEntries(changedEntries)
+}
+
+/** Numbers may be read as text, which keeps their decimals. */
+function isSame(value: unknown, before: unknown): boolean {
+  if (typeof value === 'number' && typeof before === 'string' && before !== '') {
+    return value === Number(before)
+  }
+  return JSON.stringify(value) === JSON.stringify(before)
 }

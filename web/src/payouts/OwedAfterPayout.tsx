@@ -1,34 +1,66 @@
 import { Alert, Typography } from '@mui/material'
-import { useRecordContext } from 'react-admin'
+import { type GetListParams, useDataProvider, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
-import { useOwed } from '../ledger/owed.ts'
+import { ChangedMeanwhile } from '../ledger/ChangedMeanwhile.tsx'
+import { useOwedWith } from '../ledger/owed.ts'
+import type { Referral } from '../referrals/referral.ts'
 import { type Money, useMoney } from '../ui/format.ts'
+import { payouts } from './pages.ts'
 import type { Payout } from './payout.ts'
 import { amountOf, numbersIn, sumOf, unitsOf } from './sum.ts'
-import { usePaidBy, useUnpaid } from './UnpaidReferrals.tsx'
+import { paidBy, unpaidOf } from './UnpaidReferrals.tsx'
 
 /**
  * Effect of an unsaved payout, or of unsaved changes of one, on the balance: the referrals it pays lower it, its amount does
  * not.
  */
 export function OwedAfterPayout() {
+  const { affiliate_id = 0, status, ...typed }: Partial<Payout> = useWatch()
+  const { decimals } = useMoney()
+  const read = useRead(affiliate_id)
+  if (!read) return null
+  const units = unitsOf(typed.amount ?? '', decimals)
+  // An amount that is none is no change yet.
+  const amount = units === undefined ? {} : { amount: Number(typed.amount) }
+  const decided = { affiliate_id, status, referrals: numbersIn(typed.referrals).join(), ...amount }
+  const changed = read.changedIn(decided)
+  const saved = read.savedOf(decided)
+  const isOfOther = saved.affiliate_id !== affiliate_id
+  const changesNothing = read.now ? Object.keys(changed).length === 0 : status !== 'paid'
+  return (
+    <>
+      <ChangedMeanwhile differences={read.differences} changed={changed} />
+      {units !== undefined && !isOfOther && !changesNothing && <Effect saved={saved} read={read} />}
+    </>
+  )
+}
+
+/** What is owed, the payout, and which referrals it can pay: those that it has paid, and those that are unpaid. */
+function useRead(affiliateId: number) {
+  const dataProvider = useDataProvider()
+  const id = useRecordContext<Payout>()?.id
+  const list = async (args: GetListParams) => (await dataProvider.getList<Referral>('referrals', args)).data
+  return useOwedWith<Payout, [own: Referral[], unpaid: Referral[]]>(payouts, affiliateId, async () => {
+    const [paid, unpaid] = await Promise.all([id ? list(paidBy(id)) : [], list(unpaidOf(affiliateId))])
+    return [paid.filter(referral => referral.affiliate_id === affiliateId), unpaid]
+  })
+}
+
+type Saved = Partial<Pick<Payout, 'amount' | 'status' | 'referrals'>>
+
+function Effect({ saved, read }: { saved: Saved; read: NonNullable<ReturnType<typeof useRead>> }) {
   const money = useMoney()
-  const stored = useRecordContext<Payout>()
-  const before = stored?.id ? stored : undefined
-  const typed: Partial<Payout> = useWatch()
-  const without = useWithout(typed.affiliate_id ?? 0, before)
-  const amount = unitsOf(typed.amount ?? '', money.decimals)
-  const isFailed = typed.status !== 'paid'
-  if (!without || amount === undefined || (before ? isUnchanged(before, typed, amount, money) : isFailed)) {
-    return null
-  }
-  const { owed, referrals } = without
-  const numbers = isFailed ? [] : numbersIn(typed.referrals)
-  const paid = referrals.filter(({ id }) => numbers.includes(id))
+  const [own = [], unpaid = []] = read.further ?? []
+  // But for the payout.
+  const owed = read.owed + unitsOf(sumOf(own), money.decimals)!
+  const isFailed = saved.status !== 'paid'
+  const numbers = isFailed ? [] : numbersIn(saved.referrals)
+  const paid = [...own, ...unpaid].filter(({ id }) => numbers.includes(id))
   const sum = unitsOf(sumOf(paid), money.decimals)!
   const stays = `Owed after it: ${money.full(amountOf(owed - sum, money.decimals))}.`
+  const amount = unitsOf(saved.amount ?? '', money.decimals)!
   const effect = { amount, owed, sum, named: numbers.length, known: paid.length }
-  const warnings = isFailed ? [] : warningsOf(effect, before ? ofStored : ofNew, money)
+  const warnings = isFailed ? [] : warningsOf(effect, read.now ? ofStored : ofNew, money)
   if (warnings.length === 0) {
     return (
       <Typography role="status" variant="body2">
@@ -40,26 +72,6 @@ export function OwedAfterPayout() {
     <Alert severity="warning" role="status">
       {warnings.join(' ')} {stays}
     </Alert>
-  )
-}
-
-/** What is owed but for the payout, and which referrals it can pay; undefined until that is loaded. */
-function useWithout(affiliateId: number, before: Payout | undefined) {
-  const { decimals } = useMoney()
-  const owed = useOwed(affiliateId)
-  const { data: unpaid } = useUnpaid(affiliateId)
-  const { data: paidByIt } = usePaidBy(before)
-  if (owed === undefined || !unpaid || (before && !paidByIt)) return undefined
-  const own = (paidByIt ?? []).filter(referral => referral.affiliate_id === affiliateId)
-  return { owed: owed + unitsOf(sumOf(own), decimals)!, referrals: [...own, ...unpaid] }
-}
-
-function isUnchanged(before: Payout, typed: Partial<Payout>, amount: bigint, { decimals }: Money): boolean {
-  return (
-    unitsOf(before.amount, decimals) === amount &&
-    before.status === typed.status &&
-    before.affiliate_id === typed.affiliate_id &&
-    numbersIn(before.referrals).join() === numbersIn(typed.referrals).join()
   )
 }
 

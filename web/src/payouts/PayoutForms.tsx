@@ -8,6 +8,7 @@ import { RecordCreate } from '../ui/RecordForms.tsx'
 import { OwedAfterPayout } from './OwedAfterPayout.tsx'
 import { payouts } from './pages.ts'
 import { statusChoices } from './payout.ts'
+import { numbersIn } from './sum.ts'
 import { UnpaidReferrals } from './UnpaidReferrals.tsx'
 
 type Values = Record<string, unknown>
@@ -19,7 +20,7 @@ export function argumentsOf({ amount, ...data }: Values): Values {
     ...rest,
     amount: Number(amount),
     payout_method: data.payout_method ?? '',
-    referrals: data.referrals ?? '',
+    referrals: numbersIn(data.referrals).join(),
     reference: data.reference ?? '',
     note: data.note ?? '',
     // Without a date the server takes the present time.

@@ -3,16 +3,16 @@
  * another one. Another affiliate has other referrals, so the selection starts anew.
  */
 import { Box, Checkbox, FormControlLabel, Link, List, ListItem, Stack, Typography } from '@mui/material'
-import { type RefObject, useEffect, useEffectEvent, useRef } from 'react'
+import { type RefObject, useEffect, useRef } from 'react'
 import { useDataProvider, useGetList } from 'react-admin'
-import { useFormContext, useFormState, useWatch } from 'react-hook-form'
+import { useFormContext, useWatch } from 'react-hook-form'
 import { Link as RouterLink } from 'react-router-dom'
 import { useBalances } from '../ledger/owed.ts'
 import type { Referral } from '../referrals/referral.ts'
+import { useAfterRefusal } from '../ui/form.tsx'
 import { day, plural, useMoney } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
 import { figures } from '../ui/table.tsx'
-import type { Payout } from './payout.ts'
 import { numbersIn, sumOf } from './sum.ts'
 
 /** Referrals listed at most: for more, use a payout run. */
@@ -43,32 +43,24 @@ function useClearedFor(affiliate: number | null | undefined, lastSum: RefObject<
 
 const typedIn = (value: unknown) => String(value ?? '').trim()
 
-const unpaidOf = (affiliateId: number) => ({
+/** The oldest unpaid referrals of an affiliate, up to the limit. */
+export const unpaidOf = (affiliateId: number) => ({
   // What a run reserves, it pays.
   filter: { affiliate_id: affiliateId, status: 'unpaid', in_run: 'no' },
   pagination: { page: 1, perPage: MOST },
   sort: { field: 'date', order: 'ASC' as const },
 })
 
-/** The oldest unpaid referrals of an affiliate, up to the limit. */
-export const useUnpaid = (affiliateId: number) =>
-  useGetList<Referral>('referrals', unpaidOf(affiliateId), { enabled: affiliateId > 0 })
-
 /** The referrals that a payout has paid, up to the limit. */
-export const usePaidBy = (payout: Payout | undefined) =>
-  useGetList<Referral>(
-    'referrals',
-    {
-      filter: { payout_id: payout?.id },
-      pagination: { page: 1, perPage: MOST },
-      sort: { field: 'date', order: 'ASC' },
-    },
-    { enabled: payout !== undefined },
-  )
+export const paidBy = (payoutId: number) => ({
+  filter: { payout_id: payoutId },
+  pagination: { page: 1, perPage: MOST },
+  sort: { field: 'date', order: 'ASC' as const },
+})
 
 function OfAffiliate({ affiliateId, lastSum }: { affiliateId: number; lastSum: RefObject<string> }) {
   const money = useMoney()
-  const { data, total, error, refetch } = useUnpaid(affiliateId)
+  const { data, total, error, refetch } = useGetList<Referral>('referrals', unpaidOf(affiliateId))
   const { ticked, setTicked } = useTicked(data ?? [], lastSum)
   const balances = useBalances(affiliateId)
   const hasReserved = Number(balances.data?.reserved ?? 0) !== 0
@@ -116,16 +108,6 @@ function OfAffiliate({ affiliateId, lastSum }: { affiliateId: number; lastSum: R
       </Typography>
     </Box>
   )
-}
-
-/** What the server refuses may rest on what has changed since the page was opened. */
-function useAfterRefusal(act: () => Promise<void>) {
-  const { errors } = useFormState()
-  const refusal = errors.root?.serverError
-  const onRefusal = useEffectEvent(act)
-  useEffect(() => {
-    if (refusal) onRefusal().catch(() => {})
-  }, [refusal])
 }
 
 function Ticks({

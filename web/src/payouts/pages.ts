@@ -15,6 +15,8 @@ export const payouts: RecordPages = {
   edit: lazily(() => import('./PayoutEdit.tsx'), 'PayoutEdit'),
   // The API requires the affiliate in every edit of a payout.
   always: ['affiliate_id'],
+  // What is owed.
+  together: ['affiliate_id', 'amount', 'status', 'referrals'],
   titleOf: ({ payout_method, amount }: Payout) => `${amount} ${methodName(payout_method)}`,
   below: ['notes'],
   actions: { create: 'Payout recorded' },

@@ -1,9 +1,10 @@
 import { Typography } from '@mui/material'
-import { useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
-import { useOwed } from '../ledger/owed.ts'
+import { ChangedMeanwhile } from '../ledger/ChangedMeanwhile.tsx'
+import { useOwedWith } from '../ledger/owed.ts'
 import { amountOf, unitsOf } from '../payouts/sum.ts'
 import { useMoney } from '../ui/format.ts'
+import { referrals } from './pages.ts'
 import type { Referral } from './referral.ts'
 
 /**
@@ -17,20 +18,32 @@ type Typed = Partial<Pick<Referral, 'affiliate_id' | 'amount' | 'status' | 'type
 /** The balance of the affiliate now, and after the referral is saved. */
 export function OwedAfterReferral() {
   const money = useMoney()
-  const before = useRecordContext<Referral>()
-  const typed: Typed = useWatch()
-  const owed = useOwed(typed.affiliate_id ?? 0)
-  const amount = signedUnitsOf(typed, money.decimals)
-  if (owed === undefined || amount === undefined) return null
-  const counted = before?.id && before.affiliate_id === typed.affiliate_id && before.status === 'unpaid'
-  const replaced = counted ? unitsOf(before.amount, money.decimals)! : 0n
-  const after = owed - replaced + (typed.status === 'unpaid' ? amount : 0n)
-  const text = (units: bigint) => money.full(amountOf(units, money.decimals))
+  const { affiliate_id = 0, status, type, ...typed }: Typed = useWatch()
+  const read = useOwedWith<Referral>(referrals, affiliate_id)
+  const units = signedUnitsOf({ type, ...typed }, money.decimals)
+  if (!read) return null
+  const { owed, now, differences } = read
+  // An amount that is none is no change yet.
+  const amount = units === undefined ? {} : { amount: amountOf(units, money.decimals) }
+  const decided = { affiliate_id, status, type, ...amount }
+  const saved = read.savedOf(decided)
+  const owedOf = (referral: Typed | undefined) =>
+    referral?.affiliate_id === affiliate_id && referral.status === 'unpaid'
+      ? unitsOf(referral.amount ?? '', money.decimals)!
+      : 0n
+  const text = (sum: bigint) => money.full(amountOf(sum, money.decimals))
+  const isShown = units !== undefined && saved.affiliate_id === affiliate_id
+  const after = isShown ? owed - owedOf(now) + owedOf(saved) : 0n
   return (
-    <Typography role="status" variant="body2">
-      Owed now: {text(owed)}. Owed after it: <strong>{text(after)}</strong>.
-      {after < 0n && ' Below 0: it is taken out of what is earned next.'}
-    </Typography>
+    <>
+      <ChangedMeanwhile differences={differences} changed={read.changedIn(decided)} />
+      {isShown && (
+        <Typography role="status" variant="body2">
+          Owed now: {text(owed)}. Owed after it: <strong>{text(after)}</strong>.
+          {after < 0n && ' Below 0: it is taken out of what is earned next.'}
+        </Typography>
+      )}
+    </>
   )
 }
 

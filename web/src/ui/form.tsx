@@ -1,6 +1,6 @@
 /** Forms: server errors are shown at the buttons, and at the field that they belong to. */
 import { Alert, Box, Button, Card, Stack, Typography } from '@mui/material'
-import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, useRef, useState } from 'react'
 import {
   Form,
   type FormProps,
@@ -65,6 +65,16 @@ export function UnsavedChanges({ onChange }: { onChange: (unsaved: boolean) => v
   const { isDirty } = useFormState()
   useEffect(() => onChange(isDirty), [isDirty, onChange])
   return null
+}
+
+/** What the server refuses may rest on what has changed since the page was opened. */
+export function useAfterRefusal(act: () => Promise<unknown>) {
+  const { errors } = useFormState()
+  const refusal = errors.root?.serverError
+  const onRefusal = useEffectEvent(act)
+  useEffect(() => {
+    if (refusal) onRefusal().catch(() => {})
+  }, [refusal])
 }
 
 /** Takes no input while the form is saved: that would be neither sent nor kept. */

@@ -34,6 +34,8 @@ export interface RecordPages extends Entry {
   adds?(record: RaRecord<number>): object
   /** Fields that every edit sends, even when unchanged. */
   readonly always?: readonly string[]
+  /** Fields that decide something together. */
+  readonly together?: readonly string[]
   /** The request contains a secret, so it has no idempotency key: the server would have to remember it. */
   readonly secret?: true
   /** The field that a conflict (409) belongs to, by error code: the server names no argument for conflicts. */
