@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { World } from './world.ts'
+import { eventually, type World } from './world.ts'
 
 /** As a browser says it when somebody comes back to the tab. */
 const comeBack = (page: Page) => page.evaluate('window.dispatchEvent(new Event("visibilitychange"))')
@@ -66,6 +66,92 @@ export function contestedScenarios(world: () => World): void {
       })
       const { amount, description } = await world().read(`/referrals/${id}`)
       assert.deepEqual([amount, description], ['700.00', 'Two books'])
+    })
+
+    test('the amount of a referral that is rejected meanwhile - is asked for again, and the status stays theirs', async () => {
+      const affiliate_id = await newAffiliate('rejectedmeanwhile')
+      const args = { affiliate_id, status: 'unpaid' }
+      const { id } = await world().make('/referrals', { ...args, amount: 12.71 })
+      await world().make('/referrals', { ...args, amount: 35.56 })
+      await world().work(`/referrals/${id}`, async page => {
+        await page.getByLabel('Amount').fill('80')
+        await page.getByText('Owed now: $48.27. Owed after it: $115.56.').waitFor()
+        await somebody(`/referrals/${id}`, { status: 'rejected' })
+        await comeBack(page)
+        await page.getByText('Owed now: $35.56. Owed after it: $35.56.').waitFor()
+        await page.getByText('Status: rejected in the place of unpaid; that stays when you save.').waitFor()
+        await save(page)
+        await page.getByText('It is rejected by now.').waitFor()
+        await page.getByText('Someone else has changed this meanwhile. Save again').waitFor()
+        assert.equal((await world().read(`/referrals/${id}`)).amount, '12.71')
+        // What the form shows is what is saved.
+        const status = page.getByRole('combobox', { name: 'Status' })
+        await eventually(async () => assert.equal(await status.innerText(), 'Rejected'))
+        await page.getByText('Owed now: $35.56. Owed after it: $35.56.').waitFor()
+        assert.equal(await page.getByLabel('Amount').inputValue(), '80')
+        await save(page)
+        await page.getByText(`Referral ${id} saved`).waitFor()
+        const { amount, status: stored } = await world().read(`/referrals/${id}`)
+        assert.deepEqual([amount, stored], ['80.00', 'rejected'])
+      })
+      assert.equal(await owedTo(affiliate_id), 35.56)
+    })
+
+    test('the description of a rejected referral that is approved meanwhile - it stays approved, without the reason', async () => {
+      const affiliate_id = await newAffiliate('approvedmeanwhile')
+      const args = { affiliate_id, amount: 10, status: 'rejected', rejection_reason: 'Bought it himself' }
+      const { id } = await world().make('/referrals', args)
+      await world().work(`/referrals/${id}`, async page => {
+        const reason = page.getByLabel('Reason of the rejection')
+        await reason.waitFor()
+        await page.getByLabel('Description').fill('Two books')
+        await somebody(`/referrals/${id}`, { status: 'unpaid' })
+        await save(page)
+        await page.getByText('It is unpaid by now.').waitFor()
+        await reason.waitFor({ state: 'detached' })
+        await page.getByText('Owed now: $10.00. Owed after it: $10.00.').waitFor()
+        await save(page)
+        await page.getByText(`Referral ${id} saved`).waitFor()
+      })
+      const { status, description } = await world().read(`/referrals/${id}`)
+      assert.deepEqual([status, description], ['unpaid', 'Two books'])
+    })
+
+    test('the amount of a payout that fails meanwhile - is asked for again, with what is owed then', async () => {
+      const affiliate_id = await newAffiliate('failedmeanwhile')
+      const { id } = await world().make('/referrals', { affiliate_id, amount: 99, status: 'unpaid' })
+      const payout = await world().make('/payouts', { affiliate_id, referrals: `${id}`, amount: 99 })
+      await world().work(`/payouts/${payout.id}`, async page => {
+        await page.getByLabel('Amount').fill('5')
+        await page.getByText('Owed after it: $0.00.').waitFor()
+        await page.getByLabel('Method').fill('by hand')
+        await somebody(`/payouts/${payout.id}`, { affiliate_id, status: 'failed', note: 'Came back' })
+        await comeBack(page)
+        await page.getByText('Status: failed in the place of paid; that stays when you save.').waitFor()
+        await page.getByText('Owed after it: $99.00.').waitFor()
+        await save(page)
+        await page.getByText('It is failed by now.').waitFor()
+        // What was typed is not saved yet.
+        const asked = Promise.withResolvers<void>()
+        page.once('dialog', async question => {
+          await question.dismiss()
+          asked.resolve()
+        })
+        await page.getByRole('button', { name: 'Cancel' }).click()
+        await asked.promise
+        assert.equal((await world().read(`/payouts/${payout.id}`)).amount, 99)
+        const status = page.getByRole('combobox', { name: 'Status' })
+        await eventually(async () => assert.equal(await status.innerText(), 'Failed'))
+        await page.getByText('Owed after it: $99.00.').waitFor()
+        assert.equal(await page.getByLabel('Amount').inputValue(), '5')
+        assert.equal(await page.getByLabel('Method').inputValue(), 'by hand')
+        assert.equal(await page.getByLabel('Note').inputValue(), 'Came back')
+        await save(page)
+        await page.getByText(`Payout ${payout.id} saved`).waitFor()
+        const stored = await world().read(`/payouts/${payout.id}`)
+        assert.deepEqual([stored.amount, stored.status, stored.payout_method], [5, 'failed', 'by hand'])
+      })
+      assert.equal(await owedTo(affiliate_id), 99)
     })
   })
 }

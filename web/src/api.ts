@@ -9,6 +9,8 @@ export const API = '/admin/api'
 export interface Envelope {
   /** Validation errors by field, as forms show them; derived from `params`. */
   errors?: Record<string, unknown>
+  /** What a form goes on with after a conflict with somebody else; its fields keep what was typed. */
+  goOn?: { id: number }
   code: string
   message: string
   data: {

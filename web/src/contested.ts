@@ -11,25 +11,50 @@ type Values = Readonly<Record<string, unknown>>
 /** The server's state when a conflict was reported to a form, by the record that the form started with. */
 const reportedStates = new WeakMap<object, object>()
 
+interface Form {
+  readonly of?: RecordPages | undefined
+  /** What it goes on with once it was told of a conflict: it shows what others have made of what it has not changed. */
+  readonly goOn?: RaRecord<number>
+}
+
 /**
  * @param changed the fields to save
  * @param now the record as it is on the server
  * @param before the record that the form started with
- * @throws HttpError when someone else has changed the same fields, unless this conflict has been reported already
+ * @throws HttpError when someone else has changed the same fields, or others of those that decide together with one of
+ * them, unless this conflict has been reported already
  */
-export async function refuseContested(changed: object, now: object, before: object): Promise<void> {
+export async function refuseContested(
+  changed: object,
+  now: object,
+  before: object,
+  { of, goOn }: Form = {},
+): Promise<void> {
   const changesOfOthers = changes({ ...now }, { ...(reportedStates.get(before) ?? before) })
-  const contested = Object.keys(changes({ ...changed }, { ...now })).filter(name => name in changesOfOthers)
-  if (contested.length === 0) return
+  const overwritten = Object.keys(changes({ ...changed }, { ...now })).filter(name => name in changesOfOthers)
+  const { together = [] } = of ?? {}
+  const decides = together.some(name => name in changed)
+  const beside = decides ? together.filter(name => name in changesOfOthers && !(name in changed)) : []
+  if (overwritten.length + beside.length === 0) return
   const { settings } = await get<Session>('session')
   const told = await Promise.all(
-    contested.map(async name => [name, `It is ${await toldOf(name, { ...now }, settings)} by now.`]),
+    [...overwritten, ...beside].map(async name => [
+      name,
+      `It is ${await toldOf(name, { ...now }, settings)} by now.`,
+    ]),
   )
   reportedStates.set(before, now)
-  const message = 'Someone else has changed this meanwhile. Save again to overwrite their change.'
+  const message = `Someone else has changed this meanwhile. ${adviceOn(overwritten, beside)}`
   throw new HttpError(message, 412, {
     errors: { ...Object.fromEntries(told), root: { serverError: message } },
+    goOn,
   })
+}
+
+function adviceOn(overwritten: readonly string[], beside: readonly string[]): string {
+  if (beside.length === 0) return 'Save again to overwrite their change.'
+  if (overwritten.length === 0) return 'Save again to add your change to theirs.'
+  return 'Save again to overwrite what you have changed as well; the rest stays as they have it.'
 }
 
 /** What has become of fields since a form was opened, as people know it. */

@@ -79,8 +79,8 @@ async function write(
 /**
  * Sends only the fields that differ from the record that the form started with.
  * @param seen of a change that is decided at a button, not in a form: the other fields on which it was decided
- * @throws HttpError when someone else has changed the same fields meanwhile, and saving a form again after that replaces
- * them; or when they have changed what it was decided on
+ * @throws HttpError when someone else has changed the same fields meanwhile, or what decides together with them, and
+ * saving a form again after that replaces the same ones; or when they have changed what it was decided on
  */
 async function edit(
   resource: string,
@@ -90,10 +90,11 @@ async function edit(
   seen?: readonly string[],
 ): Promise<Row> {
   const changedFields = changes(data, before)
+  const of = pagesOf(resource)
   const { record: now, tag } = await oneWithTag<Row>(resource, id)
   if (seen) refuseUnseen([...seen, ...Object.keys(changedFields)], changedFields, now, before)
-  else await refuseContested(changedFields, now, before)
-  const always = pagesOf(resource)?.always?.map(name => [name, data[name]]) ?? []
+  else await refuseContested(changedFields, now, before, { of, goOn: now })
+  const always = of?.always?.map(name => [name, now[name]]) ?? []
   const body = { ...Object.fromEntries(always), ...changedFields }
   return write(resource, 'update', `${resource}/${id}`, body, { ifMatch: tag })
 }

@@ -78,7 +78,7 @@ function EditPage() {
           {time(record.date)} by <UserName id={record.owner} />.
         </Typography>
       )}
-      <CarefulForm key={record.status} needs="payouts.edit">
+      <CarefulForm needs="payouts.edit">
         <UnsavedChanges onChange={setUnsaved} />
         {isOfRun ? <FieldsOfRun status={record.status} /> : <Fields />}
         <FormButtons back="/payouts" />

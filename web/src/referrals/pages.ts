@@ -13,8 +13,8 @@ export const referrals: RecordPages = {
   create: lazily(() => import('./ReferralForms.tsx'), 'ReferralCreate'),
   edit: lazily(() => import('./ReferralForms.tsx'), 'ReferralEdit'),
   show: lazily(() => import('./ReferralShow.tsx'), 'ReferralShow'),
-  // What is owed, and from where it is taken.
-  together: ['affiliate_id', 'amount', 'status', 'type'],
+  // What is owed, from where it is taken, and why nothing is.
+  together: ['affiliate_id', 'amount', 'status', 'type', 'rejection_reason'],
   titleOf: ({ description, reference }: Referral) => description || reference,
   actions: { return: 'Referral unpaid again' },
 }

@@ -67,7 +67,8 @@ export function useSaving<R extends RaRecord<number>>(of: RecordPages, said: (re
       else goBack()
     },
     onError: (error: unknown) => {
-      const { errors } = envelopeOf(error)
+      const { errors, goOn } = envelopeOf(error)
+      if (goOn) queryClient.setQueryData([of.resource, 'getOne', { id: String(goOn.id) }], goOn)
       // The form shows them itself.
       if (isHere() && errors) return
       notify(`${of.name[0]} not saved. ${messageOf(error)}`, { type: 'error' })

@@ -37,8 +37,11 @@ export function CarefulForm({ needs, children, ...rest }: FormProps & { needs?: 
   )
 }
 
-/** A record that is read again while its form is open (it was stored, and the reading was slow) keeps what was typed. */
-const whenReadAgain = { keepDirtyValues: true }
+/**
+ * A record that is read again while its form is open (it was stored, and the reading was slow; or somebody else has changed
+ * it) keeps what was typed, and what was said of it.
+ */
+const whenReadAgain = { keepDirtyValues: true, keepDirty: true, keepErrors: true, keepSubmitCount: true }
 
 const Locked = createContext(false)
 

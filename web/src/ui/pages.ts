@@ -34,7 +34,7 @@ export interface RecordPages extends Entry {
   adds?(record: RaRecord<number>): object
   /** Fields that every edit sends, even when unchanged. */
   readonly always?: readonly string[]
-  /** Fields that decide something together. */
+  /** Fields that decide something together: who changes one of them is told what others have made of the rest. */
   readonly together?: readonly string[]
   /** The request contains a secret, so it has no idempotency key: the server would have to remember it. */
   readonly secret?: true
