@@ -153,5 +153,57 @@ export function contestedScenarios(world: () => World): void {
       })
       assert.equal(await owedTo(affiliate_id), 99)
     })
+
+    test('a rule that is replaced meanwhile - what has changed is said, and saving again changes the version of now', async () => {
+      const made = await world().make('/rules', {
+        name: 'Of two people',
+        rate: 10,
+        priority: 50,
+        conditions: [{ field: 'product', is: ['Book'] }],
+      })
+      const current = async () => (await world().read(`/rules?series=${made.series}&status=current`))[0]
+      await world().work(`/rules/${made.id}`, async page => {
+        const rate = page.getByRole('textbox', { name: 'Rate', exact: true })
+        const priority = page.getByLabel('Priority')
+        await priority.fill('77')
+        await page.getByLabel('Values').fill('Book, Map')
+        await somebody(`/rules/${made.id}`, { rate: 13, hold_days: 14 })
+        await save(page)
+        await page.getByText('It is 13 by now.').waitFor()
+        await page.getByText('It is 14 by now.').waitFor()
+        await page.getByText('Someone else has changed this meanwhile.').waitFor()
+        assert.equal((await current()).version, 2)
+        await eventually(async () => assert.equal(await rate.inputValue(), '13'))
+        assert.equal(await priority.inputValue(), '77')
+        assert.equal(await page.getByLabel('Values').inputValue(), 'Book, Map')
+        await page.getByRole('heading', { level: 1, name: 'Of two people, version 2' }).waitFor()
+
+        // Once more, the same fields and a condition.
+        await somebody(`/rules/${(await current()).id}`, {
+          priority: 60,
+          conditions: [
+            { field: 'product', is: ['Globe'] },
+            { field: 'country', is: ['AT'] },
+          ],
+        })
+        await save(page)
+        await page.getByText('It is 60 by now.').waitFor()
+        await page
+          .getByText('It is Product is one of Globe; Country is one of AT by now.', { exact: true })
+          .waitFor()
+        assert.equal(await priority.inputValue(), '77')
+        assert.equal(await page.getByLabel('Values').inputValue(), 'Book, Map')
+        // What they have changed can be changed back.
+        await rate.fill('10')
+        await save(page)
+        await page.getByText(`Rule ${made.id} saved`).waitFor()
+      })
+      const { version, rate, priority, hold_days, conditions } = await current()
+      assert.deepEqual(
+        [version, rate, priority, hold_days, conditions],
+        [4, '10', 77, 14, [{ field: 'product', is: ['Book', 'Map'] }]],
+      )
+      await world().api('DELETE', `/rules/${(await current()).id}`)
+    })
   })
 }

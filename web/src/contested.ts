@@ -40,7 +40,7 @@ export async function refuseContested(
   const told = await Promise.all(
     [...overwritten, ...beside].map(async name => [
       name,
-      `It is ${await toldOf(name, { ...now }, settings)} by now.`,
+      `It is ${await toldOf(name, { ...now }, settings, of)} by now.`,
     ]),
   )
   reportedStates.set(before, now)
@@ -74,17 +74,22 @@ export async function differencesIn(of: RecordPages, now: object, before: object
   return Promise.all(
     names.map(async name => ({
       name,
-      before: await toldOf(name, { ...before }, settings),
-      now: await toldOf(name, { ...now }, settings),
+      before: await toldOf(name, { ...before }, settings, of),
+      now: await toldOf(name, { ...now }, settings, of),
     })),
   )
 }
 
 /** A value as people know it. */
-async function toldOf(name: string, now: Values, { currency }: Session['settings']): Promise<string> {
+async function toldOf(
+  name: string,
+  now: Values,
+  { currency }: Session['settings'],
+  of: RecordPages | undefined,
+): Promise<string> {
   const value = now[name]
   if (typeof value === 'boolean') return value ? 'on' : 'off'
-  const text = loggedText(name, now, currency)
+  const text = of?.words?.(now)[name] ?? loggedText(name, now, currency)
   const pages = name.endsWith('_id') ? pagesOf(name.replace(/_id$/, '')) : undefined
   if (text === '' || pages === undefined) return text || 'empty'
   const number = `${pages.name[0].toLowerCase()} ${text}`
@@ -102,8 +107,9 @@ export function changes(data: Values, before: Values): Record<string, unknown> {
   return Object.fromEntries(changedEntries)
 }
 
-/** Numbers may be read as text, which keeps their decimals. */
+/** Numbers may be read as text, which keeps their decimals; and where none is chosen, a form has null and sends 0. */
 function isSame(value: unknown, before: unknown): boolean {
+  if (value === 0 && before === null) return true
   if (typeof value === 'number' && typeof before === 'string' && before !== '') {
     return value === Number(before)
   }

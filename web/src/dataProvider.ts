@@ -91,12 +91,30 @@ async function edit(
 ): Promise<Row> {
   const changedFields = changes(data, before)
   const of = pagesOf(resource)
-  const { record: now, tag } = await oneWithTag<Row>(resource, id)
+  const { record: now, tag } = await latest(resource, id, before)
   if (seen) refuseUnseen([...seen, ...Object.keys(changedFields)], changedFields, now, before)
-  else await refuseContested(changedFields, now, before, { of, goOn: now })
+  else {
+    const goOn = { ...withChanges(resource, now, changedFields), id: Number(id) }
+    await refuseContested(changedFields, now, before, { of, goOn })
+  }
   const always = of?.always?.map(name => [name, now[name]]) ?? []
   const body = { ...Object.fromEntries(always), ...changedFields }
-  return write(resource, 'update', `${resource}/${id}`, body, { ifMatch: tag })
+  return write(resource, 'update', `${resource}/${now.id}`, body, { ifMatch: tag })
+}
+
+/** The record as it is now, or the one that has replaced it. */
+async function latest(resource: string, id: unknown, before: object) {
+  const one = await oneWithTag<Row>(resource, id)
+  const filter = pagesOf(resource)?.replacing?.(one.record, before)
+  if (!filter) return one
+  const [replacing] = (await list<Row>(resource, { ...filter, number: 1 })).data
+  return replacing ? oneWithTag<Row>(resource, replacing.id) : one
+}
+
+/** A record of now, with what a form has changed where the form shows it in another way than it sends it. */
+function withChanges(resource: string, now: Row, changedFields: Record<string, unknown>): Row {
+  const added = Object.entries(pagesOf(resource)?.adds?.({ ...now, ...changedFields }) ?? {})
+  return { ...now, ...Object.fromEntries(added.filter(([name]) => !(name in changedFields))) }
 }
 
 /** What has become as it was wanted is no reason: the answer to the same press may have been lost. */

@@ -246,7 +246,7 @@ function questionOf(sale: Sale, typed: Record<string, unknown>, replaced: Rule |
     ...(Object.keys(line).length > 0 && { lines: [{ ...line, amount: Number(sale.amount || 0) }] }),
     ...(isOf(rest.affiliate_id) && { affiliate_id: rest.affiliate_id }),
     ...(isOf(rest.group_id) && { group_id: rest.group_id }),
-    ...(replaced && { rule_id: replaced.id }),
+    ...(replaced && { rule_id: replaced.rule_id }),
     rule: {
       ...ofRule(rest),
       name: name || 'This rule',

@@ -41,7 +41,7 @@ export function RuleEdit() {
       aside={({ status }) => <StatusChip status={status} />}
       actions={rule =>
         rule.status === 'current' && (
-          <DeleteRecord of={rules} record={rule} name={`rule ${rule.name}`}>
+          <DeleteRecord of={rules} record={{ ...rule, id: rule.rule_id }} name={`rule ${rule.name}`}>
             The rule ends: it no longer applies to new sales. Past earnings stay, and its versions can be
             read.
           </DeleteRecord>

@@ -1,7 +1,7 @@
 import Icon from '@mui/icons-material/PercentOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
-import { nameOf, type Rule, rowsOf } from './rule.ts'
+import { bases, conditionText, kindsText, nameOf, type Rule, rateTypes, rowsOf } from './rule.ts'
 
 export const rules: RecordPages = {
   resource: 'rules',
@@ -13,6 +13,31 @@ export const rules: RecordPages = {
   create: lazily(() => import('./RuleForms.tsx'), 'RuleCreate'),
   edit: lazily(() => import('./RuleForms.tsx'), 'RuleEdit'),
   titleOf: nameOf,
+  // What a sale earns.
+  together: [
+    'name',
+    'rate_type',
+    'rate',
+    'base',
+    'affiliate_id',
+    'group_id',
+    'priority',
+    'kinds',
+    'from',
+    'until',
+    'conditions',
+    'max_months',
+    'max_payments',
+    'hold_days',
+  ],
+  words: ({ conditions, kinds, rate_type, base }: Rule) => ({
+    conditions: rowsOf(conditions).map(conditionText).join('; '),
+    kinds: kindsText(kinds),
+    rate_type: rateTypes[rate_type],
+    base: bases[base],
+  }),
+  replacing: ({ series, status }: Rule, { status: statusBefore }: Partial<Rule>) =>
+    status === 'replaced' && statusBefore === 'current' ? { series, status: 'current' } : undefined,
   adds: ({ conditions, affiliate_id, group_id }: Rule) => ({
     condition_rows: rowsOf(conditions),
     affiliate_id: affiliate_id || null,

@@ -36,6 +36,13 @@ export interface RecordPages extends Entry {
   readonly always?: readonly string[]
   /** Fields that decide something together: who changes one of them is told what others have made of the rest. */
   readonly together?: readonly string[]
+  /** Values that the form words otherwise than the log: what others have made of them is told so. */
+  words?(record: object): Readonly<Record<string, string>>
+  /**
+   * Of a kind whose edits make new records: which of them has replaced the one that a form was opened with, as a filter
+   * of the list.
+   */
+  replacing?(now: RaRecord<number>, before: object): Record<string, unknown> | undefined
   /** The request contains a secret, so it has no idempotency key: the server would have to remember it. */
   readonly secret?: true
   /** The field that a conflict (409) belongs to, by error code: the server names no argument for conflicts. */
