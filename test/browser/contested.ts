@@ -154,6 +154,25 @@ export function contestedScenarios(world: () => World): void {
       assert.equal(await owedTo(affiliate_id), 99)
     })
 
+    test('the method of a payout that is given to another affiliate meanwhile - it stays with that one', async () => {
+      const [affiliate_id, other] = [await newAffiliate('giver'), await newAffiliate('taker')]
+      const payout = await world().make('/payouts', { affiliate_id, amount: 5, status: 'failed' })
+      await world().work(`/payouts/${payout.id}`, async page => {
+        await page.getByLabel('Method').fill('by hand')
+        await somebody(`/payouts/${payout.id}`, { affiliate_id: other })
+        await comeBack(page)
+        await page
+          .getByText(
+            'Affiliate: taker, taker@example.com in the place of giver, giver@example.com; that stays when you save.',
+          )
+          .waitFor()
+        await save(page)
+        await page.getByText(`Payout ${payout.id} saved`).waitFor()
+      })
+      const stored = await world().read(`/payouts/${payout.id}`)
+      assert.deepEqual([stored.affiliate_id, stored.payout_method], [other, 'by hand'])
+    })
+
     test('a rule that is replaced meanwhile - what has changed is said, and saving again changes the version of now', async () => {
       const made = await world().make('/rules', {
         name: 'Of two people',
