@@ -139,3 +139,23 @@ test('a disk without room for the index of the log is full, and not broken', () 
   assert.ok(isInDoubt(error))
   assert.match(inDoubt(error).message, /^SQLite: database or disk is full, while/)
 })
+
+test('identifiers that are reserved at the same moment are different ones', async t => {
+  const fresh = await engines.SQLite!()
+  t.after(fresh.remove)
+  const database = await openDatabase(fresh.url)
+  t.after(() => database.close())
+  const { engine } = database
+  const reserved = await database.transaction(tx =>
+    Promise.all([
+      engine.reserveIdentity(tx, 'events'),
+      engine.reserveIdentities(tx, 'events', 3),
+      engine.reserveIdentity(tx, 'events'),
+    ]),
+  )
+  const [first] = reserved.flat()
+  assert.deepEqual(
+    reserved.flat(),
+    [0, 1, 2, 3, 4].map(more => first! + more),
+  )
+})

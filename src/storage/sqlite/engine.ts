@@ -1,24 +1,19 @@
 /** The embedded engine's side of `Engine`. */
 import { sql } from 'kysely'
-import type { Db, Engine, SchemaObject } from '../database.ts'
+import type { Engine, SchemaObject } from '../database.ts'
 import { refusals } from '../migrations.ts'
-import { prepared } from '../prepared.ts'
+import { directRun } from '../prepared.ts'
 import { damages } from './damages.ts'
 import { sqliteSearch } from './search.ts'
 
 interface Sequence {
   rowid: number
-  name: string
   seq: number
 }
-const sequences = (db: Db) => db.$extendTables<{ sqlite_sequence: Sequence }>()
-const sequenceOf = prepared((db: Db, { table }: { table: string }) =>
-  sequences(db).selectFrom('sqlite_sequence').select(['rowid', 'seq']).where('name', '=', table),
-)
+const SEQUENCE = 'SELECT rowid, seq FROM sqlite_sequence WHERE name = ?'
 /** By row, and without RETURNING: for either, SQLite makes a table of its own. */
-const setSequence = prepared((tx: Db, { rowid, seq }: { rowid: number; seq: number }) =>
-  sequences(tx).updateTable('sqlite_sequence').set({ seq }).where('rowid', '=', rowid),
-)
+const SET_SEQUENCE = 'UPDATE sqlite_sequence SET seq = ? WHERE rowid = ?'
+const ADD_SEQUENCE = 'INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)'
 
 export const sqlite: Engine = {
   name: 'SQLite',
@@ -39,8 +34,10 @@ export const sqlite: Engine = {
   tableOptions: 'STRICT',
   clusteredTableOptions: 'STRICT, WITHOUT ROWID',
   async lastIdentity(db, table) {
-    const [sequence] = await sequenceOf(db, { table })
-    return sequence?.seq ?? 0
+    const { rows } = await sql<{
+      seq: number
+    }>`SELECT seq FROM sqlite_sequence WHERE name = ${table}`.execute(db)
+    return rows[0]?.seq ?? 0
   },
   async reserveIdentity(tx, table) {
     const [id] = await sqlite.reserveIdentities(tx, table, 1)
@@ -48,10 +45,12 @@ export const sqlite: Engine = {
   },
   reserveAhead: async () => undefined,
   async reserveIdentities(tx, table, count) {
-    const [sequence] = await sequenceOf(tx, { table })
+    // Nothing is awaited between the two: a transaction may reserve several at the same moment.
+    const run = directRun(tx)!
+    const [sequence] = run<Sequence>(SEQUENCE, [table])
     const before = sequence?.seq ?? 0
-    if (sequence) await setSequence(tx, { rowid: sequence.rowid, seq: before + count })
-    else await sqlite.continueIdentity(tx, table, count)
+    if (sequence) run(SET_SEQUENCE, [before + count, sequence.rowid])
+    else run(ADD_SEQUENCE, [table, count])
     return Array.from({ length: count }, (_, index) => before + 1 + index)
   },
   // One transaction writes at a time.
