@@ -102,11 +102,10 @@ export async function createIn(
 
 /** Handles a repeated report, under the same or another name. */
 async function recordAgain(report: Report, same: Conversion): Promise<Recorded> {
-  const { fact, args, sourceId } = report
+  const { fact, args } = report
   const isAlias = same.reference !== fact.reference
   const isClaimed = same.affiliate_id !== 0 || candidatesOf(same).length > 0
-  const isFirstToName = sourceId !== 0 && same.customer_id === 0 && isNamed(args.customer)
-  const says = isAlias || isFirstToName || (!isClaimed && hasEvidence(args))
+  const says = isAlias || (!isClaimed && hasEvidence(args))
   const payment = isEarning(fact.kind) && says ? await recordAlias(report, same) : report.payment
   const after = await bring(report, payment)
   return { conversion: after.members.find(({ id }) => id === same.id)!, payment: after }

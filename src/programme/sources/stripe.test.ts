@@ -126,20 +126,4 @@ describeService('events of Stripe', service => {
     const { body } = await service().get('/conversions?reference=cs_yen')
     assert.deepEqual([body[0].kind, body[0].amount, body[0].currency], ['attribution', 0, 'USD'])
   })
-
-  test('a customer whom only a later delivery names belongs to whom the sale is', async () => {
-    const id = await seller('named-later')
-    const paid = { id: 'in_unnamed', currency: 'usd', amount_paid: 1000 }
-    await deliver('invoice.paid', { ...paid, metadata: { affiliate_id: `${id}` } })
-    for (const amount_paid of [1000, 900]) {
-      const { results } = await deliver('invoice.paid', {
-        ...paid,
-        amount_paid,
-        customer: `cus_${amount_paid}`,
-      })
-      assert.equal(results[0].status, 200)
-      await deliver('invoice.paid', { ...paid, id: `in_${amount_paid}`, customer: `cus_${amount_paid}` })
-    }
-    assert.equal(await owed(id), 6)
-  })
 })
