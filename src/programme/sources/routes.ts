@@ -22,9 +22,6 @@ const trial = endpoint({
       conversions: Type.Array(Type.Unknown()),
       event: Type.Optional(Type.String({ description: 'What the sender calls it; empty when nothing.' })),
       names: Type.Optional(Type.Array(Type.String())),
-      conflict: Type.Optional(
-        Type.String({ description: 'Why it cannot be taken after what was reported before.' }),
-      ),
       ignored: Type.Optional(Type.String()),
     }),
   },

@@ -44,11 +44,11 @@ export function Trial({ id }: { id: number }) {
   )
 }
 
-function Reading({ delivery: { conversions, names = [], conflict, ignored } }: { delivery: Delivery }) {
+function Reading({ delivery: { conversions, names = [], ignored } }: { delivery: Delivery }) {
   return (
     <Alert severity={conversions.length > 0 ? 'success' : 'info'} sx={{ mt: 1 }} role="status">
       {conversions.length === 0 && (
-        <Typography variant="body2">No conversion would follow from it. {conflict ?? ignored}</Typography>
+        <Typography variant="body2">No conversion would follow from it. {ignored}</Typography>
       )}
       {conversions.map(conversion => (
         <Conversion key={JSON.stringify(conversion)} of={conversion} />
