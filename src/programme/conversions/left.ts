@@ -89,13 +89,12 @@ function disputedInAll(takings: readonly Taking[]): bigint {
 const FEW = 20
 
 /**
- * Whether a total of disputes is worth being recorded. What only ends disputes is not where there never was one. One that is
- * equal to the last is as long as they are few, since another that came between the two may be reported after them.
+ * Whether a total of disputes is worth being recorded. One that is equal to the last is as long as they are few, since another
+ * that came between the two may be reported after them.
  * @param total in the minor unit of the currency of the takings
  */
 export function saysMore(takings: readonly Taking[], total: bigint): boolean {
   const totals = takings.filter(({ kind, cumulative }) => kind === 'dispute' && cumulative === 1)
-  if (totals.length === 0) return total > 0n
   return totals.length < FEW || disputedInAll(takings) !== total
 }
 

@@ -126,8 +126,7 @@ const placeOf = ({ at, after = 0 }: Moment) => Math.max(at, after)
 
 function textOf({ kind, amount, currency, cumulative, affiliate_id }: Conversion): string {
   if (kind === 'attribution') return `${titles.attribution}: to affiliate ${affiliate_id}.`
-  if (kind === 'dispute' && cumulative === 1 && amount === 0)
-    return 'Nothing of it is disputed or cancelled any more.'
+  if (kind === 'dispute' && cumulative === 1 && amount === 0) return 'Nothing of it is disputed or cancelled.'
   const isFree = amount === 0 && !isPaid(kind)
   const sum = isFree ? '' : ` of ${decimalText(amount, decimalsOf(currency)!)} ${currency}`
   return `${titles[kind]}${sum}${cumulative === 1 ? ' in all' : ''}.`

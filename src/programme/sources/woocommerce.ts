@@ -5,7 +5,7 @@
  */
 import { decimalsOf } from '../../base/currencies.ts'
 import { fromUnits, toUnits } from '../../base/money.ts'
-import { formatTime, now } from '../../base/time.ts'
+import { formatTime } from '../../base/time.ts'
 import { type Conversion, isPaid } from '../conversions/conversion.ts'
 import { saleOf as saleIn } from '../conversions/earning.ts'
 import { saysMore } from '../conversions/left.ts'
@@ -50,14 +50,15 @@ async function readOrder(
   reports: Reports,
   headers: Headers,
 ): Promise<Delivery> {
-  const isDeleted = headerOf(headers, 'x-wc-webhook-topic') === DELETED
-  const order = isDeleted ? inTrash(object(payload)) : object(payload)
-  const reference = text(order.id)
-  const status = text(order.status)
-  if (reference === '' || !(isDeleted || isOrder(order))) return ignored('It is no order.')
-  const references = names([text(order.order_key), text(order.transaction_id)], reference)
-  const payment = { reference, references, currency: text(order.currency) }
+  const sent = object(payload)
+  const reference = text(sent.id)
+  const isDeleted = isDeletion(sent, headers)
+  if (reference === '' || !(isDeleted || isOrder(sent))) return ignored('It is no order.')
+  const references = names([text(sent.order_key), text(sent.transaction_id)], reference)
+  const payment = { reference, references, currency: text(sent.currency) }
   const before = await reports.of(names([reference, ...references], ''))
+  const order = isDeleted ? inTrash(reference, before) : sent
+  const status = text(order.status)
   const sold = soldBy(order, payment, before)
   const conflict = await conflictOf(order, sold, reports)
   if (conflict !== undefined) return { event: reference, conversions: [], conflict }
@@ -71,8 +72,15 @@ async function readOrder(
 const isOrder = (of: Json) =>
   of.billing_period === undefined && (of.total !== undefined || PAID.has(text(of.status)) || isDated(of))
 
-/** Nothing but the number is said of it. */
-const inTrash = ({ id }: Json): Json => ({ id, status: 'trash', date_modified_gmt: formatTime(now()) })
+/** The topic is not signed: it counts where nothing but the number is said, as WooCommerce does then. */
+const isDeletion = (sent: Json, headers: Headers) =>
+  headerOf(headers, 'x-wc-webhook-topic') === DELETED && Object.keys(sent).length === 1
+
+/** When it was is not said: behind all that is known, and before it is restored, which may be reported at the same time. */
+function inTrash(id: string, before: readonly Conversion[]): Json {
+  const last = Math.max(0, ...before.map(({ occurred_at }) => occurred_at))
+  return { id, status: 'trash', date_modified_gmt: formatTime(last + 1) }
+}
 
 /** Shops count their orders from the same numbers on. The keys of orders are random, so that who has one reports this order. */
 async function conflictOf(order: Json, { sale }: Sold, reports: Reports): Promise<string | undefined> {
@@ -115,14 +123,24 @@ interface Sold {
   readonly before: readonly Conversion[]
 }
 
-/** A sale stays as it was recorded, whatever is edited of the order later. */
-function soldBy(order: Json, { currency }: Payment, before: readonly Conversion[]): Sold {
-  const sale = saleIn(before.filter(({ kind }) => isPaid(kind)))
+/**
+ * A sale stays as it was recorded, whatever is edited of the order later. One that only has the same transaction may be of
+ * another order that was paid by it.
+ */
+function soldBy(order: Json, { reference, currency }: Payment, before: readonly Conversion[]): Sold {
+  const own = [reference, ...names([text(order.order_key)], '')]
+  const isOwn = (sale: Conversion) => namesIn(sale).some(name => own.includes(name))
+  const sale = saleIn(before.filter(one => isPaid(one.kind) && isOwn(one)))
   const whole = sale
     ? { amount: fromUnits(sale.amount, decimalsOf(sale.currency)!), currency: sale.currency }
     : { amount: amountOf(order.total), currency }
   return { sale, whole, before }
 }
+
+const namesIn = ({ reference, aliases }: Conversion): string[] => [
+  reference,
+  ...(aliases === '' ? [] : JSON.parse(aliases)),
+]
 
 /** Between the amounts of deliveries and those of conversions. What is no amount is worth nothing. */
 function unitsOf({ amount, currency }: Sum): number {
@@ -160,10 +178,21 @@ function changeOf(order: Json, payment: Payment, sum: Sum): Unchecked {
   }
 }
 
-/** An order that is refunded whole may have been sold for more than its refunds are, if it was edited in between. */
-function restOf(refunds: readonly Unchecked[], payment: Payment, { whole }: Sold): readonly Unchecked[] {
+/**
+ * An order that is refunded whole may have been sold for more than its refunds are, if it was edited in between, or one of them
+ * is refused.
+ */
+function restOf(
+  refunds: readonly Unchecked[],
+  payment: Payment,
+  { whole, before }: Sold,
+): readonly Unchecked[] {
   const { currency } = whole
-  const refunded = refunds.reduce((sum, { amount }) => sum + unitsOf({ amount, currency }), 0)
+  const units = (amount: unknown) => unitsOf({ amount, currency })
+  const isTaken = ({ part, amount }: Unchecked) =>
+    payment.currency.toUpperCase() === currency.toUpperCase() &&
+    before.every(one => one.kind !== 'refund' || one.part !== part || one.amount === units(amount))
+  const refunded = refunds.filter(isTaken).reduce((sum, { amount }) => sum + units(amount), 0)
   const isAll = refunds.length > 0 && refunded >= unitsOf(whole)
   return isAll || typeof whole.amount !== 'number' ? [] : [totalOf(payment, whole)]
 }
@@ -174,9 +203,27 @@ const timeOf = (date: string) => date.replace('T', ' ').slice(0, 19)
 function revivalOf(order: Json, payment: Payment, { whole, before }: Sold): readonly Unchecked[] {
   // Without a time it would not be known what came last, and what cost nothing cannot be paid again.
   const isTold = text(order.date_modified_gmt) !== '' && whole.amount !== 0
+  const mayHaveBeen = isChanged(order) || before.some(({ kind }) => kind === 'dispute')
   const { currency } = whole
-  return isTold && saysMore(before, 0n) ? [changeOf(order, payment, { amount: 0, currency })] : []
+  return isTold && mayHaveBeen && saysMore(before, 0n)
+    ? [changeOf(order, payment, { amount: 0, currency })]
+    : []
 }
+
+const AT_ONCE_SECONDS = 60
+
+/**
+ * Whether an order was changed after it was paid, as one is that was given up and is paid again: both may be delivered at the same
+ * time. The payment itself changes an order for the next seconds. Without a total there is no sale, and a completed order is
+ * rarely given up.
+ */
+function isChanged(order: Json): boolean {
+  if (text(order.status) !== 'processing' || !number(order.total)) return false
+  const [paid, changed] = [paidAt(order), text(order.date_modified_gmt)].map(date => Date.parse(`${date}Z`))
+  return changed! - paid! > AT_ONCE_SECONDS * 1000
+}
+
+const paidAt = (order: Json) => text(order.date_paid_gmt) || text(order.date_created_gmt)
 
 interface Payment {
   readonly reference: string
@@ -188,7 +235,7 @@ function saleOf(order: Json, payment: Payment): Unchecked {
   const billing = object(order.billing)
   const meta = metaOf(order)
   const customer = number(order.customer_id) ?? 0
-  const paid = text(order.date_paid_gmt) || text(order.date_created_gmt)
+  const paid = paidAt(order)
   const amount = amountOf(order.total)
   const [tax, shipping] = [amountOf(order.total_tax), amountOf(order.shipping_total)]
   return {
