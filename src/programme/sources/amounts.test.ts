@@ -1,57 +1,32 @@
 /** Amounts in deliveries: each is read as what it is, or refused, since what was recorded stays. */
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { before, test } from 'node:test'
+import { deliverTo, type SourceType, sourceOfEach } from '../../../test/deliveries.ts'
 import { describeService, giveSecretKey } from '../../../test/harness.ts'
-
-const SECRET = 'whsec_of_the_test'
 
 describeService('amounts in deliveries', service => {
   giveSecretKey()
-  const ids = { stripe: 0, woocommerce: 0, generic: 0 }
+  let ids: Record<SourceType, number>
   before(async () => {
-    for (const type of ['stripe', 'woocommerce', 'generic'] as const) {
-      const mapping = {
-        kind: '/kind',
-        reference: '/id',
-        part: '/part',
-        amount: '/cents',
-        tax: '/tax',
-        minor_units: true,
-        currency: 'USD',
-      }
-      const args = { name: type, type, context: type, secret: SECRET, ...(type === 'generic' && { mapping }) }
-      const { status, body } = await service().post('/sources', args)
-      assert.equal(status, 201, JSON.stringify(body))
-      ids[type] = body.id
+    const mapping = {
+      kind: '/kind',
+      reference: '/id',
+      part: '/part',
+      amount: '/cents',
+      tax: '/tax',
+      minor_units: true,
+      currency: 'USD',
     }
+    ids = await sourceOfEach((path, body) => service().post(path, body), mapping)
   })
-  const mac = (text: string, encoding: 'hex' | 'base64') =>
-    createHmac('sha256', SECRET).update(text).digest(encoding)
-  const signatures = {
-    stripe: (body: string) => {
-      const at = Math.floor(Date.now() / 1000)
-      return { 'stripe-signature': `t=${at},v1=${mac(`${at}.${body}`, 'hex')}` }
-    },
-    woocommerce: (body: string) => ({ 'x-wc-webhook-signature': mac(body, 'base64') }),
-    generic: (body: string) => ({ 'x-signature': mac(body, 'hex') }),
-  }
-  const deliver = async (type: keyof typeof ids, payload: object): Promise<any> => {
-    const body = JSON.stringify(payload)
-    const reply = await fetch(`${service().url}/v1/sources/${ids[type]}/deliveries`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...signatures[type](body) },
-      body,
-    })
-    assert.equal(reply.status, 200)
-    return reply.json()
-  }
-  const problemOf = async (type: keyof typeof ids) =>
+  const deliver = (type: SourceType, payload: object) =>
+    deliverTo({ url: service().url, id: ids[type], type }, payload)
+  const problemOf = async (type: SourceType) =>
     (await service().get(`/sources/${ids[type]}`)).body.problem as string
   const conversionOf = async (reference: string) =>
     (await service().get(`/conversions?reference=${reference}`)).body[0]
   /** Nothing of it is recorded, and the source says why. */
-  const refused = async (type: keyof typeof ids, payload: object, reference: string, reason: RegExp) => {
+  const refused = async (type: SourceType, payload: object, reference: string, reason: RegExp) => {
     const { results } = await deliver(type, payload)
     assert.deepEqual(
       results.map((one: any) => one.status),

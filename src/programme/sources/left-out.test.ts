@@ -1,15 +1,14 @@
 /** A sale is recorded whatever is wrong with what decides nothing: that is left out, or made fit. */
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { before, test } from 'node:test'
+import { deliverTo, type SourceType, sourceOfEach } from '../../../test/deliveries.ts'
 import { describeService, giveSecretKey } from '../../../test/harness.ts'
 
-const SECRET = 'whsec_of_the_test'
 const LONG = 'x'.repeat(191)
 
 describeService('deliveries with something that is invalid', service => {
   giveSecretKey()
-  const ids = { stripe: 0, woocommerce: 0, generic: 0 }
+  let ids: Record<SourceType, number>
   let affiliate = 0
   before(async () => {
     const own = { status: 'active', rate: 20, rate_type: 'percentage' }
@@ -32,34 +31,11 @@ describeService('deliveries with something that is invalid', service => {
       'customer.id': '/buyer',
       'customer.country': '/country',
     }
-    for (const type of ['stripe', 'woocommerce', 'generic'] as const) {
-      const args = { name: type, type, context: type, secret: SECRET, ...(type === 'generic' && { mapping }) }
-      const { status, body } = await service().post('/sources', args)
-      assert.equal(status, 201, JSON.stringify(body))
-      ids[type] = body.id
-    }
+    ids = await sourceOfEach((path, body) => service().post(path, body), mapping)
   })
-  const mac = (text: string, encoding: 'hex' | 'base64') =>
-    createHmac('sha256', SECRET).update(text).digest(encoding)
-  const signatures = {
-    stripe: (body: string) => {
-      const at = Math.floor(Date.now() / 1000)
-      return { 'stripe-signature': `t=${at},v1=${mac(`${at}.${body}`, 'hex')}` }
-    },
-    woocommerce: (body: string) => ({ 'x-wc-webhook-signature': mac(body, 'base64') }),
-    generic: (body: string) => ({ 'x-signature': mac(body, 'hex') }),
-  }
-  const deliver = async (type: keyof typeof ids, payload: object): Promise<any> => {
-    const body = JSON.stringify(payload)
-    const reply = await fetch(`${service().url}/v1/sources/${ids[type]}/deliveries`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...signatures[type](body) },
-      body,
-    })
-    assert.equal(reply.status, 200)
-    return reply.json()
-  }
-  const problemOf = async (type: keyof typeof ids) =>
+  const deliver = (type: SourceType, payload: object) =>
+    deliverTo({ url: service().url, id: ids[type], type }, payload)
+  const problemOf = async (type: SourceType) =>
     (await service().get(`/sources/${ids[type]}`)).body.problem as string
   const owed = async () => (await service().get(`/affiliates/${affiliate}/balances`)).body.unpaid as number
   let payments = 0
@@ -77,7 +53,7 @@ describeService('deliveries with something that is invalid', service => {
   })
   const meta = (key: string, value: unknown) => ({ meta_data: [{ key, value }] })
   /** What is paid to the affiliate of the coupon for something that is worth 100.00. */
-  const earns = async (type: keyof typeof ids, payload: object, earned: number) => {
+  const earns = async (type: SourceType, payload: object, earned: number) => {
     const before = await owed()
     const { results } = await deliver(type, payload)
     assert.equal(results[0].status, 201, JSON.stringify([payload, results]))

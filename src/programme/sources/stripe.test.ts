@@ -1,10 +1,8 @@
 /** What several objects of Stripe tell of one payment, and what is no payment. */
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { before, test } from 'node:test'
+import { deliverTo, SECRET } from '../../../test/deliveries.ts'
 import { assertFailure, describeService, giveSecretKey } from '../../../test/harness.ts'
-
-const SECRET = 'whsec_of_the_test'
 
 describeService('events of Stripe', service => {
   giveSecretKey()
@@ -18,19 +16,8 @@ describeService('events of Stripe', service => {
     assert.equal(status, 201, JSON.stringify(body))
     source = body.id
   })
-  /** @returns the answer to a delivery, which is 200 */
-  const deliver = async (type: string, object: object, created = 1_780_000_000): Promise<any> => {
-    const body = JSON.stringify({ type, created, data: { object } })
-    const at = Math.floor(Date.now() / 1000)
-    const mac = createHmac('sha256', SECRET).update(`${at}.${body}`).digest('hex')
-    const reply = await fetch(`${service().url}/v1/sources/${source}/deliveries`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'stripe-signature': `t=${at},v1=${mac}` },
-      body,
-    })
-    assert.equal(reply.status, 200)
-    return reply.json()
-  }
+  const deliver = (type: string, object: object, created = 1_780_000_000) =>
+    deliverTo({ url: service().url, id: source, type: 'stripe' }, { type, created, data: { object } })
   const problem = async () => (await service().get(`/sources/${source}`)).body.problem as string
   const seller = async (name: string, terms: object = { rate: 20, rate_type: 'percentage' }) =>
     (await service().newAffiliate(name, { status: 'active', ...terms })).id as number

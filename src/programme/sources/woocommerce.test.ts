@@ -1,10 +1,8 @@
 /** Orders of WooCommerce: what each of their states is worth. */
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
 import { before, test } from 'node:test'
+import { deliverTo, SECRET } from '../../../test/deliveries.ts'
 import { describeService, giveSecretKey } from '../../../test/harness.ts'
-
-const SECRET = 'whsec_of_the_test'
 
 describeService('orders of WooCommerce', service => {
   giveSecretKey()
@@ -20,17 +18,8 @@ describeService('orders of WooCommerce', service => {
   before(async () => {
     shop = await setUp({ context: 'orders' })
   })
-  const deliver = async (payload: object, { source = shop, headers = {} } = {}): Promise<any> => {
-    const body = JSON.stringify(payload)
-    const mac = createHmac('sha256', SECRET).update(body).digest('base64')
-    const reply = await fetch(`${service().url}/v1/sources/${source}/deliveries`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-wc-webhook-signature': mac, ...headers },
-      body,
-    })
-    assert.equal(reply.status, 200)
-    return reply.json()
-  }
+  const deliver = (payload: object, { source = shop, headers = {} } = {}) =>
+    deliverTo({ url: service().url, id: source, type: 'woocommerce' }, payload, headers)
   const seller = async (name: string) =>
     (await service().newAffiliate(name, { status: 'active', rate: 10, rate_type: 'percentage' })).id as number
   const owed = async (id: number) => (await service().get(`/affiliates/${id}/balances`)).body.unpaid as number
