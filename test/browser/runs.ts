@@ -347,6 +347,8 @@ export function runScenarios(world: () => World): void {
         payment_email: 'detailed@example.com',
       })
       await world().work(`/affiliates/${id}/show`, async page => {
+        // What comes later above the link would move it between the press and its end.
+        await settled(page)
         await page
           .getByRole('region', { name: 'Payment details' })
           .getByRole('link', { name: 'Enter' })
