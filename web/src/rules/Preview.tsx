@@ -22,11 +22,9 @@ import { kinds } from '../../../src/programme/commission/sale.ts'
 import { envelopeOf, messageOf, request } from '../api.ts'
 import { useMoney } from '../ui/format.ts'
 import { capital } from '../ui/words.ts'
-import { argumentsOf, type ConditionRow, type Rule, rowsIn, valueProblem } from './rule.ts'
+import { argumentsOf, type ConditionRow, type Rule, rowsIn, terms, valueProblem } from './rule.ts'
 
 type Answer = Static<typeof previewSchema>
-
-type SentRule = NonNullable<PreviewArguments['rule']>
 
 interface Fact {
   /** An argument of the preview, or of a line of it. */
@@ -256,26 +254,11 @@ function questionOf(sale: Sale, typed: Record<string, unknown>, replaced: Rule |
   }
 }
 
-/** What the rule is tried with beside `name`, `rate` and `priority`, and whether it is a number. */
-const sent: Readonly<Record<Exclude<keyof SentRule, 'name' | 'rate' | 'priority'>, 'number' | 'other'>> = {
-  affiliate_id: 'other',
-  group_id: 'other',
-  kinds: 'other',
-  conditions: 'other',
-  rate_type: 'other',
-  base: 'other',
-  max_months: 'number',
-  max_payments: 'number',
-  hold_days: 'number',
-  from: 'other',
-  until: 'other',
-}
-
-const numbersSent = Object.entries(sent).flatMap(([name, kind]) => (kind === 'number' ? [name] : []))
+const numbersSent = Object.entries(terms).flatMap(([name, kind]) => (kind === 'number' ? [name] : []))
 
 function ofRule(values: Record<string, unknown>): object {
   return Object.fromEntries(
-    Object.entries(sent)
+    Object.entries(terms)
       .filter(([name]) => values[name] !== undefined && values[name] !== '')
       .map(([name, kind]) => [name, kind === 'number' ? Number(values[name]) : values[name]]),
   )

@@ -1,7 +1,7 @@
 import Icon from '@mui/icons-material/PercentOutlined'
 import { lazily } from '../ui/lazily.ts'
 import type { RecordPages } from '../ui/pages.ts'
-import { bases, conditionText, kindsText, nameOf, type Rule, rateTypes, rowsOf } from './rule.ts'
+import { bases, conditionText, kindsText, nameOf, type Rule, rateTypes, rowsOf, terms } from './rule.ts'
 
 export const rules: RecordPages = {
   resource: 'rules',
@@ -14,22 +14,7 @@ export const rules: RecordPages = {
   edit: lazily(() => import('./RuleForms.tsx'), 'RuleEdit'),
   titleOf: nameOf,
   // What a sale earns.
-  together: [
-    'name',
-    'rate_type',
-    'rate',
-    'base',
-    'affiliate_id',
-    'group_id',
-    'priority',
-    'kinds',
-    'from',
-    'until',
-    'conditions',
-    'max_months',
-    'max_payments',
-    'hold_days',
-  ],
+  together: ['name', 'rate', 'priority', ...Object.keys(terms)],
   words: ({ conditions, kinds, rate_type, base }: Rule) => ({
     conditions: rowsOf(conditions).map(conditionText).join('; '),
     kinds: kindsText(kinds),

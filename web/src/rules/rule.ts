@@ -15,6 +15,25 @@ import { capital } from '../ui/words.ts'
 
 export type Rule = Static<(typeof rule)['record']> & RaRecord<number>
 
+type Arguments = Static<(typeof rule)['create']>
+
+/** What is said of a rule beside `name`, `rate` and `priority`, and whether it is a number. */
+export const terms: Readonly<
+  Record<Exclude<keyof Arguments, 'name' | 'rate' | 'priority'>, 'number' | 'other'>
+> = {
+  affiliate_id: 'other',
+  group_id: 'other',
+  kinds: 'other',
+  conditions: 'other',
+  rate_type: 'other',
+  base: 'other',
+  max_months: 'number',
+  max_payments: 'number',
+  hold_days: 'number',
+  from: 'other',
+  until: 'other',
+}
+
 /** What has no words here does not compile. */
 export const rateTypes: Readonly<Record<Rule['rate_type'], string>> = {
   percentage: 'A percentage',
