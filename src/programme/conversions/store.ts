@@ -64,21 +64,6 @@ export async function versionOf(db: Db, id: string): Promise<number> {
   return (await version(db, { id }))[0]?.version ?? 0
 }
 
-const paymentId = prepared((db: Db, { context, reference }: Pick<Conversion, 'context' | 'reference'>) =>
-  db
-    .selectFrom('payment_names')
-    .select('payment_id')
-    .where('context', '=', context)
-    .where('name', '=', reference),
-)
-
-export async function paymentOf(
-  db: Db,
-  { context, reference }: Pick<Conversion, 'context' | 'reference'>,
-): Promise<string | undefined> {
-  return (await paymentId(db, { context, reference }))[0]?.payment_id
-}
-
 const insertion = prepared((tx: Db, row: NewConversion) =>
   tx.insertInto('conversions').values(row).returning('id'),
 )

@@ -16,9 +16,10 @@ import type { Beside } from './timeline.ts'
 export async function story({ database }: Context, id: number): Promise<Story> {
   const db = database.replica
   const found = existing(conversion, await store.conversionById(db, id))
-  const paymentId = (await store.paymentOf(db, found))!
-  const { members } = await readPayment(db, paymentId)
-  const referrals = await store.referralsOf(db, paymentId)
+  const { context, reference } = found
+  const [paymentId] = await paymentsNamed(db, { context, names: [reference] })
+  const { members } = await readPayment(db, paymentId!)
+  const referrals = await store.referralsOf(db, paymentId!)
   return { conversion: found, payment: members, referrals }
 }
 
