@@ -34,7 +34,7 @@ import {
   withConversion,
   withReferral,
 } from './crediting.ts'
-import { assignOwner, findCustomer, type KnownCustomer, type SentCustomer } from './customers.ts'
+import { assignOwner, findCustomer, type KnownCustomer } from './customers.ts'
 import { currencyOf, differenceFrom, refuseMisfits, sameAs } from './earlier.ts'
 import { earnBy, saleOf } from './earning.ts'
 import type { Story } from './explanation.ts'
@@ -96,8 +96,8 @@ export async function createIn(
   payments.keep(recorded.payment, namesOf(sent))
   const { conversion, payment: after } = recorded
   const referrals = after.referrals ?? (await store.referralsOf(tx, after.id))
-  const created = { conversion, payment: after.members, referrals, replayed: same !== undefined }
-  return difference ? { ...created, difference } : created
+  const replayed = same !== undefined
+  return { conversion, payment: after.members, referrals, replayed, ...(difference && { difference }) }
 }
 
 /** Handles a repeated report, under the same or another name. */
@@ -110,8 +110,6 @@ async function recordAgain(report: Report, same: Conversion): Promise<Recorded> 
   const after = await bring(report, payment)
   return { conversion: after.members.find(({ id }) => id === same.id)!, payment: after }
 }
-
-const isNamed = ({ id, email }: SentCustomer = {}): boolean => Boolean(id || email)
 
 function record(report: Report): Promise<Recorded> {
   const { kind } = report.fact
@@ -207,7 +205,8 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
   const { affiliate_id: affiliateId } = duplicate
   const isUncredited = affiliateId === 0
   const { customer, buyer: earlier } = await holdBuyer(tx, isUncredited ? duplicate : undefined)
-  const knownCustomer = !isNamed(sentCustomer) && customer ? { ...customer, named: true } : found
+  const isUnnamed = !sentCustomer.id && !sentCustomer.email
+  const knownCustomer = isUnnamed && customer ? { ...customer, named: true } : found
   // The second report may have been sent later, without the time of the sale.
   const of = { occurredAt: Math.min(fact.occurredAt, duplicate.occurred_at) }
   const { claims } = isUncredited

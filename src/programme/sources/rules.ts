@@ -184,6 +184,7 @@ export async function tryOut(context: Context, id: number, payload: unknown): Pr
 
 /** Who may set up a source need not be allowed to read what was sold. */
 const noReports = (context: Context, shop: string): Reports => ({
-  ...{ of: async () => [], otherSourceOf: async () => undefined },
+  of: async () => [],
+  otherSourceOf: async () => undefined,
   currencyUnsaid: sent => currencyUnsaid(context, shop, sent),
 })
