@@ -61,6 +61,8 @@ export interface Field<K = unknown> extends Column<K> {
   readonly edit?: TSchema
   /** What others call the record: a search for digits finds it as a whole, beside the identifier. Its column is indexed. */
   readonly alias?: true
+  /** Searches look at it as it is stored, in small letters; at a field that is `folded`, they look at the folded text. */
+  readonly searched?: true
   /** Filled in by the service on creation: the time, or the acting account. */
   readonly made?: 'time' | 'actor'
   /** Column value if nothing was sent. */
@@ -93,6 +95,8 @@ export interface Part {
   readonly column: string
   readonly field: Field
 }
+
+export const isSearched = ({ field }: Part): boolean => Boolean(field.folded || field.searched)
 
 export function partsOf(fields: Fields): Part[] {
   return Object.entries(fields).map(([name, field]) => ({ name, column: field.column ?? name, field }))

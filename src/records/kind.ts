@@ -19,7 +19,7 @@ import {
   neither,
   type Table,
 } from '../storage/table.ts'
-import { type Field, type Fields, type Part, partsOf, type Samples } from './field.ts'
+import { type Field, type Fields, isSearched, type Part, partsOf, type Samples } from './field.ts'
 import { type Criteria, criteriaOf, filterArguments, filterProblems, filtersOf } from './filters.ts'
 
 type Name<F> = keyof F & string
@@ -145,7 +145,7 @@ interface Definition<N, T, F> {
   /** Values in events, beside the fields: those that are not personal, and those that are. */
   readonly plain?: readonly string[]
   readonly personal?: readonly string[]
-  /** Description of what search covers, if it is more than the identifier and the folded fields. */
+  /** Description of what search covers, if it is more than the identifier and the kind's own fields. */
   readonly search?: string
   /**
    * Fields with an index in list order, equal values ordered by identifier. A page in such an order, or of a single
@@ -276,13 +276,12 @@ function refuseUncountable(kind: string, parts: readonly Part[], counted: string
   )
 }
 
+const alternatives = new Intl.ListFormat('en', { type: 'disjunction' })
+
 function searchDescription(parts: readonly Part[]): string {
   const named = (which: (part: Part) => unknown) =>
-    parts
-      .filter(which)
-      .map(({ name }) => name.replaceAll('_', ' '))
-      .join(' or ')
-  const [words, aliases] = [named(({ field }) => field.folded), named(({ field }) => field.alias)]
+    alternatives.format(parts.filter(which).map(({ name }) => name.replaceAll('_', ' ')))
+  const [words, aliases] = [named(isSearched), named(({ field }) => field.alias)]
   if (words === '') return 'An identifier.'
   const digits = aliases && ` (digits find a whole ${aliases} as well)`
   return `An identifier${digits}, or words of the ${words}, each or a part of it, in any order.`

@@ -25,7 +25,7 @@ import {
 import { prepared, type Refuse } from '../storage/prepared.ts'
 import { ACCOUNTS, type Schema, type Table } from '../storage/table.ts'
 import type { Tables } from '../storage/tables.ts'
-import { type Fields, type Part, partsOf } from './field.ts'
+import { type Fields, isSearched, type Part, partsOf } from './field.ts'
 import { type Criteria, type Filters, filtersOf } from './filters.ts'
 import type { Kind, ReadRowOf, RowOf, TableOf } from './kind.ts'
 
@@ -77,7 +77,7 @@ export interface Store<F extends Fields> {
 }
 
 export interface StoreOptions {
-  /** Search that covers more than the kind's folded fields. */
+  /** Search that covers more than the kind's own fields. */
   readonly search?: (search: TextSearch) => Expression<SqlBool>
   /** The table whose text it looks through, where that is another one. */
   readonly searched?: Table
@@ -253,12 +253,12 @@ function matcher(table: string, filters: Filters, search: Searches) {
   }
 }
 
-/** Matches the words in the folded fields. */
+/** Matches the words in the fields that are searched. */
 function searchOf(table: string, parts: readonly Part[]) {
-  const keys = parts
-    .filter(({ field }) => field.folded)
-    .map(({ column }) => sql.ref(`${table}.${column}_key`))
-  return (search: TextSearch) => containing(keys, search, sql.ref(`${table}.id`))
+  const texts = parts
+    .filter(isSearched)
+    .map(({ column, field }) => sql.ref(`${table}.${field.folded ? `${column}_key` : column}`))
+  return (search: TextSearch) => containing(texts, search, sql.ref(`${table}.id`))
 }
 
 /** Matches the identifier, and digits that others call the record by. */

@@ -24,7 +24,7 @@ import { events } from './migrations/events.ts'
 import { auditLog, idempotency, initial, keyNames, knownDevices } from './migrations/first-release.ts'
 import { followingSales } from './migrations/following-sales.ts'
 import { draftsOfAffiliates, fewerIndexes } from './migrations/indexes.ts'
-import { namesWithoutAccents } from './migrations/names.ts'
+import { campaignsOfReferrals, namesWithoutAccents } from './migrations/names.ts'
 import { payoutNotes } from './migrations/payout-notes.ts'
 import { rejectionReasons } from './migrations/rejections.ts'
 import { reports } from './migrations/reports.ts'
@@ -89,6 +89,7 @@ export const migrations: readonly Migration[] = [
   followingSales,
   draftsOfAffiliates,
   visitRemovals,
+  campaignsOfReferrals,
 ]
 
 /** The calculation of a referral's amount is in `calculation` alone. */

@@ -91,7 +91,7 @@ export async function earnBy(
   const { judgement } = commission
   const target = { status: null, holdUntil: null, byHold: true } as const
   const draft = {
-    ...referral.newRow({}, settings, { time: now(), actor: 0 }),
+    ...referral.newRow({ campaign: conversion.campaign }, settings, { time: now(), actor: 0 }),
     affiliate_id: earner.id,
     visit_id: conversion.visit_id,
     customer_id: conversion.customer_id,
@@ -100,7 +100,6 @@ export async function earnBy(
     amount: commission.amount,
     currency: settings.currency,
     context: conversion.context,
-    campaign: conversion.campaign,
     reference: conversion.reference,
     reference_key: conversion.reference_key,
     products: conversion.lines,
@@ -317,7 +316,7 @@ function changeTo(own: Referral, amount: number, calculation: Calculation) {
 
 function recordRefund(tx: WriteTx, { own, cause, settings }: Standing, amount: number): Promise<Referral> {
   const draft = {
-    ...referral.newRow({}, settings, { time: now(), actor: 0 }),
+    ...referral.newRow({ campaign: own.campaign }, settings, { time: now(), actor: 0 }),
     affiliate_id: own.affiliate_id,
     visit_id: own.visit_id,
     customer_id: own.customer_id,
@@ -326,7 +325,6 @@ function recordRefund(tx: WriteTx, { own, cause, settings }: Standing, amount: n
     amount,
     currency: settings.currency,
     context: own.context,
-    campaign: own.campaign,
     reference: cause.reference,
     reference_key: cause.reference_key,
     created_at: cause.occurred_at,

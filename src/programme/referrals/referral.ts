@@ -147,9 +147,14 @@ const fields = {
     order: false,
   },
   custom: anything('Whatever the sender wants to keep with it: text, a list or an object.'),
-  context: context('Where it comes from, such as the shop; lower case.', ['ref_context']),
+  context: {
+    ...context('Where it comes from, such as the shop; lower case.', ['ref_context']),
+    searched: true,
+  },
   campaign: {
     ...words(line(190), 'The campaign that led to it.', neither),
+    folded: true,
+    isName: true,
     filter: anyOf(listOf(line(190), 'Only those of one of these campaigns.')),
   },
   reference: {
@@ -169,6 +174,7 @@ const fields = {
     nullable: false,
     ...neither,
     wire: choice(types, 'Type.'),
+    searched: true,
     create: Type.Optional(
       Type.Unsafe<(typeof types)[number]>({ ...choice(types, 'Type.'), default: 'sale' }),
     ),

@@ -425,6 +425,18 @@ describeService('referrals: edit and delete', service => {
     assert.deepEqual(await list('amount[min]=2&amount[max]=2'), ['L1'])
     assert.deepEqual(await list('search=l2'), ['L2'])
     assert.deepEqual(await list('type=lead'), [])
+    await made({
+      affiliate_id: owner,
+      context: 'woo-eu',
+      campaign: 'Été 2026',
+      description: 'a hat',
+      type: 'lead',
+    })
+    for (const words of ['été', 'ete', 'WOO', 'lea', 'hat', 'lead 2026 woo-eu']) {
+      assert.deepEqual(await list(`search=${encodeURIComponent(words)}`), [''], words)
+    }
+    assert.deepEqual(await list('search=sale'), ['L0', 'L1', 'L2'])
+    await service().delete(`/referrals/${(await service().get('/referrals?search=woo-eu')).body[0].id}`)
     const { body } = await service().get(`/referrals?affiliate_id=${owner}&fields=ids`)
     assert.deepEqual(
       body,

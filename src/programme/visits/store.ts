@@ -1,7 +1,6 @@
 /** The queries that only visits have: their search, the referral that one led to, and their sums. */
 import { type OnConflictBuilder, type RawBuilder, sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
-import { containing } from '../../storage/containing.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { dayIn } from '../../storage/days.ts'
 import { lockOf, prepared } from '../../storage/prepared.ts'
@@ -9,14 +8,7 @@ import type { Tables } from '../../storage/tables.ts'
 import type { VisitCounts, VisitDaysTable, VisitTotalsTable } from './table.ts'
 import { visit } from './visit.ts'
 
-export const visits = storeOf(visit, {
-  search: search =>
-    containing(
-      [sql.ref('visits.ip'), sql.ref('visits.url_key'), sql.ref('visits.referrer_key')],
-      search,
-      sql.ref('visits.id'),
-    ),
-})
+export const visits = storeOf(visit)
 
 const COUNTS = ['visits', 'unique_visits', 'converted'] as const
 

@@ -89,6 +89,7 @@ const fields = {
       "The network of the visitor's address: only its first 24 bits are kept, or 48 of IPv6.",
       ofVisitor,
     ),
+    searched: true,
     keep: (value: string) => {
       const address = clientIn(value)
       return address ? withoutHost(address) : ''
@@ -121,8 +122,6 @@ export const visit = kind({
   idLast: true,
   actions,
   internal: true,
-  search:
-    'An identifier, or words of the url, the referrer or the address, each or a part of it, in any order.',
 })
 
 export type Visit = RowOf<typeof fields>

@@ -1,6 +1,7 @@
-/** Names are now searched without accents: those that have any are folded again. */
+/** Names are searched without accents: those that have any are folded again. */
 import { sql } from 'kysely'
 import { foldAccents } from '../../base/text.ts'
+import type { Engine } from '../database.ts'
 import type { Step } from './earning.ts'
 
 const names = {
@@ -17,6 +18,15 @@ const names = {
 
 export function namesWithoutAccents(): Step[] {
   return Object.entries(names).flatMap(([table, columns]) => columns.map(column => folding(table, column)))
+}
+
+/** Referrals are found by words of their campaign. */
+export function campaignsOfReferrals({ text }: Engine): Step[] {
+  return [
+    `ALTER TABLE referrals ADD COLUMN campaign_key ${text} NOT NULL DEFAULT ''`,
+    "UPDATE referrals SET campaign_key = lower(campaign) WHERE campaign <> ''",
+    folding('referrals', 'campaign'),
+  ]
 }
 
 /** Few rows have letters beyond ASCII. */
