@@ -110,9 +110,14 @@ function endpointReference(endpoint: Route & Pick<Endpoint, 'answer'>, access: s
   ].join('\n')
 }
 
+const refusesIdentifier = (endpoint: Endpoint) => 'x-refused' in (endpoint.arguments.properties.id ?? {})
+
 function errorPage(): string {
   const absent = features.map(({ kind }) => entryOf(`no_${kind.name}`))
-  const rows = [...new Set([...Object.values(catalogue), ...absent])].map(
+  const numbered = features.flatMap(({ kind, resource }) =>
+    resource.endpoints.some(refusesIdentifier) ? [entryOf(`numbered_${kind.name}`)] : [],
+  )
+  const rows = [...new Set([...Object.values(catalogue), ...absent, ...numbered])].map(
     ({ status, code, message }) => `| ${status} | \`${code}\` | ${escaped(message)} |`,
   )
   return [

@@ -21,11 +21,6 @@ export const catalogue = {
     code: 'affwp_rest_affiliate_missing_user',
     message: 'Send user_id, the account to link, or create_user=true with a payment_email to make one.',
   },
-  affiliate_exists: {
-    status: 400,
-    code: 'affwp_rest_affiliate_exists',
-    message: 'The identifier is chosen by the service: leave out affiliate_id and id to create an affiliate.',
-  },
   unauthenticated: {
     status: 401,
     code: 'rest_forbidden',
@@ -292,8 +287,8 @@ export const catalogue = {
   },
 } as const
 
-/** A name in the catalogue, or `no_KIND` for a missing record of a kind. */
-export type FailureName = keyof typeof catalogue | `no_${string}`
+/** A name in the catalogue, `no_KIND` for a missing record of a kind, or `numbered_KIND` for a new one with an identifier. */
+export type FailureName = keyof typeof catalogue | `no_${string}` | `numbered_${string}`
 
 /** The response to a failure. */
 export interface Entry {
@@ -306,11 +301,18 @@ export function entryOf(failure: FailureName): Entry {
   const entries: Readonly<Record<string, Entry>> = catalogue
   const entry = Object.hasOwn(entries, failure) ? entries[failure] : undefined
   if (entry) return entry
-  const kind = failure.slice('no_'.length)
+  const [, which, kind] = /^(no|numbered)_(.*)$/.exec(failure)!
+  if (which === 'numbered') {
+    return {
+      status: 400,
+      code: `affwp_rest_${kind}_exists`,
+      message: `The service chooses identifiers: leave out ${kind}_id and id to create a record, or name it in the path to edit one.`,
+    }
+  }
   return {
     status: 404,
     code: `invalid_${kind}_id`,
-    message: `There is no ${kind.replaceAll('_', ' ')} with this identifier.`,
+    message: `There is no ${kind!.replaceAll('_', ' ')} with this identifier.`,
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { type TSchema, Type } from 'typebox'
 import { CURRENCY_CODE, problemOfCurrencyCode } from './currencies.ts'
+import type { FailureName } from './errors.ts'
 import { MAX_AMOUNT, MAX_RATE, RATE_DECIMALS, toUnits } from './money.ts'
 import { isEmail, isPlain } from './text.ts'
 import { parseMoment } from './time.ts'
@@ -38,6 +39,10 @@ export const secret = (maxLength: number, description: string) =>
 /** Text of several lines: tabs and line breaks are allowed. */
 export const paragraphs = (maxLength: number, description: string) =>
   Type.String({ maxLength, format: 'paragraphs', description })
+
+/** Refused where it is sent. @param failure what it is answered with */
+export const refused = (failure: FailureName, description: string) =>
+  Type.Unknown({ description, 'x-refused': failure })
 
 const CODE = '^[A-Za-z0-9_-]{1,64}$'
 

@@ -4,7 +4,13 @@
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
-import { invalidArguments, missingArguments, type Problems } from '../base/errors.ts'
+import {
+  Failure,
+  type FailureName,
+  invalidArguments,
+  missingArguments,
+  type Problems,
+} from '../base/errors.ts'
 import { formats, MIB } from '../base/schemas.ts'
 import { isObject, memberOf } from '../base/unknown.ts'
 import { coercer, type JsonSchema } from './coercion.ts'
@@ -15,6 +21,7 @@ import type { Parameters } from './parameters.ts'
 const ajv = new Ajv({ allErrors: true, strictTypes: false, meta: false, validateSchema: false })
 ajv.addKeyword('x-configured')
 ajv.addKeyword('x-body-only')
+ajv.addKeyword('x-refused')
 for (const [name, { type, test }] of Object.entries(formats)) {
   ajv.addFormat(name, type === 'number' ? { type, validate: test } : { type: 'string', validate: test })
 }
@@ -35,6 +42,7 @@ export class ArgumentReader<T extends TObject = TObject> {
   #compiled: ValidateFunction | undefined
   readonly #takesFilter: boolean
   readonly #bodyOnly: string[] = []
+  readonly #refused: [string, FailureName][] = []
 
   constructor(schema: T) {
     this.#schema = schema
@@ -42,6 +50,7 @@ export class ArgumentReader<T extends TObject = TObject> {
     for (const [name, property] of properties) {
       this.#coercers.set(name, coercer(property))
       if (property['x-body-only']) this.#bodyOnly.push(name)
+      if (property['x-refused']) this.#refused.push([name, property['x-refused']])
     }
     this.#takesFilter = this.#coercers.has('filter')
   }
@@ -49,6 +58,7 @@ export class ArgumentReader<T extends TObject = TObject> {
   /**
    * @param isTyped whether the body has typed values; elsewhere an empty text where none is accepted is a field that was
    *   left blank, and counts as not sent
+   * @throws Failure of an argument that is refused
    */
   read(path: Parameters, body: Parameters, query: Parameters, isTyped = true): Read {
     const result: Read = { args: {}, problems: {}, missing: [], ignored: [] }
@@ -56,6 +66,7 @@ export class ArgumentReader<T extends TObject = TObject> {
     for (const name of this.#bodyOnly) if (Object.hasOwn(query, name)) refuseInQuery(name, result)
     this.#takeAll(body, result, isTyped ? isNull : isLeftBlank)
     this.#take(path, result, isNull)
+    for (const [name, failure] of this.#refused) if (!isNothing(result.args[name])) throw new Failure(failure)
     // Compiled on first use: most endpoints are not used in the first second, and together they would double the
     // start-up time.
     this.#compiled ??= ajv.compile(this.#schema)
@@ -150,6 +161,9 @@ function ignore(label: string, value: unknown, { ignored, problems }: Read): voi
 
 /** Whether a value counts as not sent. */
 type IsUnsent = (value: unknown, schema: JsonSchema) => boolean
+
+/** No identifier: client programs of AffiliateWP send it for none. */
+const isNothing = (value: unknown) => value === undefined || value === '' || Number(value) === 0
 
 /** Of JSON. */
 const isNull: IsUnsent = value => value === null

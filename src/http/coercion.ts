@@ -1,4 +1,5 @@
 /** Turns arguments that were sent as text into their declared type. Pure. */
+import type { FailureName } from '../base/errors.ts'
 import { rounded } from '../base/json.ts'
 import { isObject } from '../base/unknown.ts'
 
@@ -19,6 +20,8 @@ export interface JsonSchema {
   maxItems?: number
   /** Refused in a query. */
   'x-body-only'?: boolean
+  /** Refused at all. */
+  'x-refused'?: FailureName
 }
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i

@@ -1,5 +1,6 @@
 /** The answers of operations in the OpenAPI document: what a request gets, or what it fails by, with the headers that are sent. */
 import { entryOf, type FailureName } from '../base/errors.ts'
+import type { JsonSchema } from './coercion.ts'
 import { isRequired, type Json } from './discovery.ts'
 import {
   type Endpoint,
@@ -45,12 +46,14 @@ export const takesKey = ({ replayed = false }: Resource, { methods, inParts }: E
 function failuresOf(resource: Resource, endpoint: Endpoint): FailureName[] {
   const ofItem = inPath(endpoint)
   const others = Object.keys(endpoint.arguments.properties).filter(name => !ofItem.includes(name))
+  const schemas: JsonSchema[] = Object.values(endpoint.arguments.properties)
   const failures: FailureName[] = [...everywhere]
   failures.push(...(takesBody(endpoint) ? withBody : ['took_too_long' as const]))
   if (endpoint.lines) failures.push('too_many_batches')
   if (takesKey(resource, endpoint)) failures.push(...withKey)
   if (showing(resource, endpoint)) failures.push('precondition_failed')
   failures.push(...endpoint.failures)
+  failures.push(...schemas.flatMap(schema => schema['x-refused'] ?? []))
   if (others.some(name => isRequired(endpoint, name))) failures.push('missing_argument')
   return failures
 }

@@ -1,6 +1,7 @@
 /** Endpoints of a kind of record: list, create, get, edit and delete. Its rules do the rest. */
-import { type TObject, Type } from 'typebox'
+import { type TObject, type TOptional, type TUnknown, Type } from 'typebox'
 import type { FailureName } from '../base/errors.ts'
+import { refused } from '../base/schemas.ts'
 import { linesOf } from '../http/create-lines.ts'
 import {
   type Answer,
@@ -90,6 +91,15 @@ export function listingOf<N extends string, F extends Fields>(
       return { show: row => kind.show(row, settings), write: row => `${kind.write(row, settings)}}` }
     },
   }
+}
+
+/**
+ * Arguments of a new record of a kind beside its own. As in AffiliateWP an identifier is refused: whoever sends it means an
+ * edit.
+ */
+export function refusedIdentifiers({ name }: Pick<Any, 'name'>): { readonly id: TOptional<TUnknown> } {
+  const identifier = Type.Optional(refused(`numbered_${name}`, 'Not to be sent: the service chooses it.'))
+  return { [`${name}_id`]: identifier, id: identifier }
 }
 
 /** Failures of each endpoint beyond those of every kind. */
@@ -198,15 +208,16 @@ function list({ kind, rules, path }: Parts): Endpoint {
 }
 
 function create({ kind, rules, path, a, failures }: Parts): Endpoint {
+  const createArguments = Type.Object({ ...kind.create.properties, ...refusedIdentifiers(kind) })
   return endpoint({
     methods: CREATE,
     path,
     permission: `${kind.table.name}.create`,
     summary: `Create ${a}`,
-    arguments: kind.create,
+    arguments: createArguments,
     answer: createdAnswer(kind.record),
     failures: failures.create ?? [],
-    lines: linesOfKind(kind, kind.create, rules),
+    lines: linesOfKind(kind, createArguments, rules),
     check: (call, args) => rules.problems(call, args),
     handle: async (call, args) => answerCreated(call, kind, await rules.create(call, args as never)),
   })

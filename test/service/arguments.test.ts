@@ -41,6 +41,27 @@ describeService('arguments', service => {
     assert.equal((await service().post('/payouts', lists)).body.referrals, '4,2')
   })
 
+  test('400 - an identifier of a new record, by which an edit is meant', async () => {
+    const { body: payout } = await service().post('/payouts', { affiliate_id: 1, amount: 3 })
+    const { body: creative } = await service().post('/creatives', { name: 'Banner' })
+    const post = (path: string) => service().post(path, undefined)
+    const editing = `/payouts?payout_id=${payout.payout_id}&affiliate_id=1&status=failed`
+    assertFailure(await post(editing), 400, 'affwp_rest_payout_exists')
+    assertFailure(await post(`/creatives?id=${creative.id}&name=Two`), 400, 'affwp_rest_creative_exists')
+    const sent = { creative_id: creative.id, name: 'Two' }
+    assertFailure(await service().post('/creatives', sent), 400, 'affwp_rest_creative_exists')
+    for (const none of ['', '0']) {
+      assert.equal((await post(`/referrals?affiliate_id=1&amount=1&referral_id=${none}`)).status, 201)
+    }
+    assert.equal((await service().post('/creatives', { creative_id: '', id: 0, name: 'Two' })).status, 201)
+    const lines = ['{"affiliate_id":1}', '{"affiliate_id":1,"id":5}'].join('\n')
+    const headers = { 'content-type': 'application/x-ndjson' }
+    assert.match(
+      (await service().post('/visits', lines, { headers })).body,
+      /^.*201.*\n.*affwp_rest_visit_exists/,
+    )
+  })
+
   test('201 - the body goes before the query', async () => {
     const reply = await create('?rate=1&status=active', {
       create_user: true,

@@ -78,7 +78,7 @@ export const affiliates: Resource = {
       summary: 'Create an affiliate',
       arguments: createArguments,
       answer: createdAnswer(affiliate.record),
-      failures: ['missing_user', 'affiliate_exists', 'email_taken', 'login_taken', 'already_affiliate'],
+      failures: ['missing_user', 'email_taken', 'login_taken', 'already_affiliate'],
       lines: linesOfKind(affiliate, createArguments, {
         problems: problemsOfCreate,
         create: rules.create,

@@ -56,7 +56,7 @@ export const many: Many = {
   show: affiliate.show,
 }
 
-/** @throws Failure affiliate_exists, missing_user, already_affiliate, email_taken, login_taken, … */
+/** @throws Failure missing_user, already_affiliate, email_taken, login_taken, … */
 export async function create(context: RequestContext, args: CreateArguments): Promise<Affiliate> {
   refuseIncomplete(args)
   const settings = await context.settings.current()
@@ -149,11 +149,8 @@ async function accountsFor(
   return new Map(argsOfAll.map((args, place) => [args, results[place]!]))
 }
 
-const isSent = (value: unknown) => value !== undefined && value !== ''
-
-/** @throws Failure affiliate_exists, missing_argument, missing_user */
+/** @throws Failure missing_argument, missing_user */
 function refuseIncomplete(args: CreateArguments): void {
-  if (isSent(args.affiliate_id) || isSent(args.id)) throw new Failure('affiliate_exists')
   if (args.create_user && !args.payment_email) throw missingArguments(['payment_email'])
   if (!args.create_user && args.user_id === undefined) throw new Failure('missing_user')
 }

@@ -4,6 +4,7 @@ import { linkedAccount } from '../../accounts/users/extra.ts'
 import { MAX_LOGIN_LENGTH } from '../../accounts/users/schema.ts'
 import { byName } from '../../base/by-name.ts'
 import { email, flag, line } from '../../base/schemas.ts'
+import { refusedIdentifiers } from '../../records/crud.ts'
 import { affiliate, statuses } from './affiliate.ts'
 
 /** Added by `user=1` and `effective=1`. */
@@ -39,10 +40,9 @@ export const extrasArguments = {
   group: Type.Optional(flag('Adds the group that the affiliate belongs to.')),
 }
 
-const chosenByService = Type.Unknown({ description: 'Not to be sent: the service chooses it.' })
-
 export const createArguments = Type.Object({
   ...affiliate.create.properties,
+  ...refusedIdentifiers(affiliate),
   create_user: Type.Optional(
     flag('Makes a new account out of payment_email, which then is required and must be unique.'),
   ),
@@ -52,8 +52,6 @@ export const createArguments = Type.Object({
       'Login name of the new account: letters, digits, space and _.-@. Made from payment_email when omitted.',
     ),
   ),
-  affiliate_id: Type.Optional(chosenByService),
-  id: Type.Optional(chosenByService),
 })
 
 export type CreateArguments = Static<typeof createArguments>

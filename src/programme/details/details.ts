@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { choice, identifier, line, secret } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
+import { refusedIdentifiers } from '../../records/crud.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { created, link, reference, status, words } from '../../records/kinds-of-field.ts'
 import { integer, neither, type RowsOf, type Table } from '../../storage/table.ts'
@@ -68,6 +69,7 @@ export type PaymentDetail = RowOf<typeof fields>
 
 export const createArguments = Type.Object({
   ...paymentDetail.create.properties,
+  ...refusedIdentifiers(paymentDetail),
   affiliate_id: identifier('The affiliate who is paid.'),
   paypal_email: Type.Optional(
     Type.String({

@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { identifier, line } from '../../base/schemas.ts'
+import { refusedIdentifiers } from '../../records/crud.ts'
 import { referral } from './referral.ts'
 
 export const createArguments = Type.Object({
   ...referral.create.properties,
+  ...refusedIdentifiers(referral),
   user_id: Type.Optional(identifier('The account of the affiliate, instead of affiliate_id.')),
   user_name: Type.Optional(line(60, 'The login of that account, instead of affiliate_id.')),
 })

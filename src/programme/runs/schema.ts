@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { choice, identifiers, line, listOf, MIB } from '../../base/schemas.ts'
+import { refusedIdentifiers } from '../../records/crud.ts'
 import { csvColumns } from './formats/csv.ts'
 import { formats } from './formats/formats.ts'
 import { runItem } from './item.ts'
@@ -12,6 +13,7 @@ export const MOST_CONTENT = 32 * MIB
 
 export const prepareArguments = Type.Object({
   ...payoutRun.create.properties,
+  ...refusedIdentifiers(payoutRun),
   exclude: Type.Optional(identifiers('Affiliates that are left out.')),
 })
 
