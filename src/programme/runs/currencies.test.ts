@@ -23,6 +23,14 @@ for (const [engine, currency, amount, text] of [
     }
     const sepa = await service.post('/payout-runs', { method: 'sepa' })
     assertFailure(sepa, 409, 'rest_payout_run_conflict')
+    const byPayPal = await service.post('/payout-runs', { method: 'paypal' })
+    if (currency === 'KWD') {
+      assertFailure(byPayPal, 409, 'rest_payout_run_conflict')
+      assert.match(
+        byPayPal.body.message,
+        /Files of paypal are in AUD, .*USD, and the currency of the programme is KWD/,
+      )
+    } else assert.equal(byPayPal.status, 201)
     const { body: draft } = await service.post('/payout-runs', { method: 'csv' })
     assert.deepEqual([draft.payees, draft.amount], [1, amount])
     const path = `/payout-runs/${draft.id}`

@@ -22,10 +22,10 @@ export function refuseOtherPayer({ method, payer }: Pick<Run, 'method' | 'payer'
 
 /** @throws Failure run_conflict that names the settings */
 export function refuseUnpayable({ method }: Pick<Run, 'method'>, settings: Settings): void {
-  const { currency, problemsOfPayer } = formatOf(method)
-  if (currency !== undefined && currency !== settings.currency) {
+  const { currencies, problemsOfPayer } = formatOf(method)
+  if (currencies && !currencies.includes(settings.currency)) {
     throw conflict(
-      `Files of ${method} are in ${currency}, and the currency of the programme is ${settings.currency}.`,
+      `Files of ${method} are in ${currencies.join(', ')}, and the currency of the programme is ${settings.currency}.`,
     )
   }
   const problems = problemsOfPayer?.(payerOf(settings)) ?? []

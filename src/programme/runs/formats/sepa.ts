@@ -69,7 +69,7 @@ export const sepa: Format = {
   name: 'sepa',
   extension: 'xml',
   contentType: 'application/xml; charset=utf-8',
-  currency: 'EUR',
+  currencies: ['EUR'],
   mostAmount: 99_999_999_999n,
   problemsOfPayer: ({ name, iban, bic }) => [
     ...(name === '' ? ['Name (payer_name) is empty.'] : []),
