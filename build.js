@@ -28,7 +28,13 @@ await build({
     rolldownOptions: {
       input: ['src/main.ts', 'src/storage/sqlite/thread.ts'],
       // All in one folder, at the depth of src: what is found relative to a file is found in both.
-      output: { entryFileNames: '[name].js', chunkFileNames: '[name].js', minify: false },
+      output: {
+        entryFileNames: '[name].js',
+        chunkFileNames: '[name].js',
+        comments: false,
+        // V8 keeps the whole text of a file with two bytes for each character, if only one of them needs it.
+        minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
+      },
       // What is not used may be there to throw, as decodeURIComponent is: nothing is left out.
       treeshake: false,
     },

@@ -1,7 +1,7 @@
 /** What is shipped: the package as npm would publish it, in a folder where nothing else is. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -54,6 +54,15 @@ describe('the package', () => {
       assert.equal(report.status, 200, await report.text())
     })
   }
+
+  test('each file of the program is kept with one byte for each character', () => {
+    const files = readdirSync(join(folder.path, 'package', 'dist')).filter(name => name.endsWith('.js'))
+    assert.ok(files.length > 5)
+    for (const name of files) {
+      const text = readFileSync(join(folder.path, 'package', 'dist', name), 'utf8')
+      assert.deepEqual(text.match(/[^\0-\xff]/g), null, name)
+    }
+  })
 
   test('the script for the pages of a shop has less than 1,200 bytes, as docs/tracking.md says', () => {
     const script = readFileSync(join(folder.path, 'package', 'dist', 'script.js'), 'utf8')
