@@ -9,7 +9,7 @@ import { basePaths, features, resources, schema } from '../src/app.ts'
 import { catalogue, entryOf } from '../src/base/errors.ts'
 import { version } from '../src/base/package.ts'
 import { expectation } from '../src/http/arguments.ts'
-import { isRequired } from '../src/http/discovery.ts'
+import { argumentsOf, isRequired } from '../src/http/discovery.ts'
 import type { Endpoint, Resource, Route } from '../src/http/endpoint.ts'
 import { openApi } from '../src/http/openapi.ts'
 import { ofNewDatabase } from '../src/operations/check/new.ts'
@@ -94,7 +94,7 @@ function resourceReference(resource: Resource): string {
 }
 
 function endpointReference(endpoint: Route & Pick<Endpoint, 'answer'>, access: string, more = ''): string {
-  const rows = Object.entries(endpoint.arguments.properties).map(([name, schema]) => {
+  const rows = argumentsOf(endpoint).map(([name, schema]) => {
     const { description = '', default: preset } = schema as Schema
     const needed = isRequired(endpoint, name) ? ' (required)' : ''
     const fallback = preset === undefined ? '' : ` Default: \`${JSON.stringify(preset)}\`.`

@@ -112,7 +112,7 @@ function describeEndpoints(endpoints: readonly Route[], base: string, settings: 
       methods: endpoint.methods,
       summary: endpoint.summary,
       args: Object.fromEntries(
-        Object.entries(endpoint.arguments.properties).map(([name, schema]) => [
+        argumentsOf(endpoint).map(([name, schema]) => [
           name,
           describeArgument(schema, isRequired(endpoint, name), settings),
         ]),
@@ -140,6 +140,12 @@ export function typeOf({ type, anyOf, items, const: constant }: JsonSchema): unk
   // A list of values may also be sent as comma-separated text.
   if (type === 'array' && items?.type !== 'object') return ['array', 'string']
   return type ?? (constant === undefined ? ANYTHING : typeof constant)
+}
+
+/** What may be sent: the rest is there to be refused. */
+export function argumentsOf({ arguments: { properties } }: Pick<Route, 'arguments'>): [string, JsonSchema][] {
+  const all: [string, JsonSchema][] = Object.entries(properties)
+  return all.filter(([, schema]) => !schema['x-refused'])
 }
 
 export function isRequired(endpoint: Pick<Route, 'arguments'>, name: string): boolean {

@@ -1,6 +1,6 @@
 /** The OpenAPI document of the interface, derived from the endpoint declarations. */
 import type { JsonSchema } from './coercion.ts'
-import { byPath, isRequired, type Json, typeOf } from './discovery.ts'
+import { argumentsOf, byPath, isRequired, type Json, typeOf } from './discovery.ts'
 import { type Endpoint, inPath, type Resource, type SignedEndpoint } from './endpoint.ts'
 import { Answers, takesKey } from './openapi-answers.ts'
 import { LINES_TYPE } from './parameters.ts'
@@ -97,7 +97,7 @@ function belowItem({ path }: Pick<Endpoint, 'path'>): string {
 
 function operation(resource: Resource, endpoint: Endpoint, method: string, answers: Answers): Json {
   const ofItem = inPath(endpoint)
-  const properties = Object.entries(endpoint.arguments.properties)
+  const properties = argumentsOf(endpoint)
   const others = properties.filter(([name]) => !ofItem.includes(name))
   const reads = method === 'GET'
   const takesBody = !reads && method !== 'DELETE' && others.length > 0
