@@ -1,9 +1,8 @@
 /** Earning and paying settings: as callers send and see them, and as they are stored. */
-import { Type } from 'typebox'
 import { choice, flag } from '../base/schemas.ts'
 import type { EarningSettings, Settings } from '../base/settings.ts'
 
-export const earningFields = {
+export const earningSchemas = {
   unique_references: flag(
     'Whether two referrals of an affiliate cannot have the same context, reference and type, where neither context nor reference is empty. Off for shops whose references are not unique.',
   ),
@@ -13,12 +12,7 @@ export const earningFields = {
   ),
 }
 
-export const earningChanges = {
-  unique_references: Type.Optional(earningFields.unique_references),
-  unknown_referrals: Type.Optional(earningFields.unknown_referrals),
-}
-
-export const earningNames = Object.keys(earningFields)
+export const earningNames = Object.keys(earningSchemas)
 
 /** The changes as name and stored value. */
 export function storedEarning(changes: object): [string, string][] {

@@ -8,7 +8,7 @@ import type { PayoutSettings, Settings } from '../base/settings.ts'
 
 const MOST_BANK = 23
 
-const schemas = {
+export const payoutSchemas = {
   approval: choice(
     ['one', 'two'],
     'How many persons a payout run takes: with two, who prepared it cannot approve it.',
@@ -29,19 +29,7 @@ const schemas = {
   ),
 }
 
-export const payoutChanges = {
-  approval: Type.Optional(schemas.approval),
-  payment_details_days: Type.Optional(schemas.payment_details_days),
-  payer_name: Type.Optional(schemas.payer_name),
-  payer_iban: Type.Optional(schemas.payer_iban),
-  payer_bic: Type.Optional(schemas.payer_bic),
-  payer_bank: Type.Optional(schemas.payer_bank),
-  payer_routing: Type.Optional(schemas.payer_routing),
-  payer_company_id: Type.Optional(schemas.payer_company_id),
-}
-
-export const payoutFields = schemas
-export const payoutNames = Object.keys(schemas)
+export const payoutNames = Object.keys(payoutSchemas)
 
 interface Changes {
   readonly currency?: string
@@ -103,7 +91,7 @@ export function storedPayouts(changes: Changes): [string, string][] {
 }
 
 export function payoutsOf(values: ReadonlyMap<string, string>): PayoutSettings {
-  const text = (name: keyof typeof schemas) => values.get(name) ?? ''
+  const text = (name: keyof typeof payoutSchemas) => values.get(name) ?? ''
   return {
     approval: text('approval') === 'two' ? 'two' : 'one',
     detailsDays: Number(values.get('payment_details_days') ?? 3),

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { line, listOf, rate } from '../base/schemas.ts'
-import { earningChanges, earningFields } from './earning.ts'
-import { payoutChanges, payoutFields } from './payouts.ts'
-import { trackingChanges, trackingFields } from './tracking.ts'
+import { earningSchemas } from './earning.ts'
+import { payoutSchemas } from './payouts.ts'
+import { trackingFields, trackingSchemas } from './tracking.ts'
 
 const rateTypeName = line(100)
 
@@ -29,9 +29,7 @@ export const settingsChanges = Type.Object({
       'The currency of every amount, as an ISO 4217 code. It cannot change once an amount is recorded.',
     ),
   ),
-  ...trackingChanges,
-  ...payoutChanges,
-  ...earningChanges,
+  ...Type.Partial(Type.Object({ ...trackingSchemas, ...payoutSchemas, ...earningSchemas })).properties,
 })
 
 export type SettingsChanges = Static<typeof settingsChanges>
@@ -44,8 +42,8 @@ export const settingsRecord = Type.Object({
   currency: Type.String({ description: 'The currency of every amount, as an ISO 4217 code.' }),
   decimals: Type.Integer({ description: "Decimals of the currency's minor unit." }),
   ...trackingFields,
-  ...payoutFields,
-  ...earningFields,
+  ...payoutSchemas,
+  ...earningSchemas,
   currency_locked: Type.Boolean({ description: 'Whether the currency cannot change any more.' }),
   currencies: Type.Array(Type.String(), { description: 'Every currency in use.' }),
 })

@@ -11,7 +11,7 @@ const HOSTS =
 
 const days = (maximum: number, description: string) => Type.Integer({ minimum: 1, maximum, description })
 
-const schemas = {
+export const trackingSchemas = {
   programme_page: line(
     2048,
     'The page of the shop that links lead to when they name no other, and unknown codes; empty when there is none.',
@@ -29,22 +29,12 @@ const schemas = {
   ),
 }
 
-export const trackingChanges = {
-  programme_page: Type.Optional(schemas.programme_page),
-  visitor_url: Type.Optional(schemas.visitor_url),
-  allowed_hosts: Type.Optional(schemas.allowed_hosts),
-  attribution: Type.Optional(schemas.attribution),
-  attribution_days: Type.Optional(schemas.attribution_days),
-  visit_days: Type.Optional(schemas.visit_days),
-  consent_required: Type.Optional(schemas.consent_required),
-}
-
 export const trackingFields = {
-  ...schemas,
+  ...trackingSchemas,
   allowed_hosts: Type.Array(Type.String(), { description: HOSTS }),
 }
 
-export const trackingNames = Object.keys(schemas)
+export const trackingNames = Object.keys(trackingSchemas)
 
 interface Changes {
   readonly programme_page?: string
