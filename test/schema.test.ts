@@ -1,8 +1,10 @@
 /** Whether the tables that the code declares are those that the migrations make, on both engines. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type RawBuilder, sql } from 'kysely'
+import { usersTable } from '../src/accounts/users/table.ts'
 import { features, schema } from '../src/app.ts'
 import { objectsOf } from '../src/operations/check/new.ts'
 import { type Field, partsOf } from '../src/records/field.ts'
@@ -161,11 +163,22 @@ describeService(
   'what a check compares the tables of PostgreSQL with',
   service => {
     test('is what the migrations make: `npm run schema` writes it anew', async t => {
-      const { database } = service()
+      const objects = await objectsOf(service().database)
       const file = fileURLToPath(new URL('../src/storage/postgres/objects.json', import.meta.url))
-      t.assert.fileSnapshot(await objectsOf(database), file, {
-        serializers: [objects => `${JSON.stringify(objects, null, 2)}\n`],
-      })
+      try {
+        t.assert.fileSnapshot(objects, file, {
+          serializers: [objects => `${JSON.stringify(objects, null, 2)}\n`],
+        })
+      } catch {
+        // The comparison would print both schemas as a whole.
+        const linesOf = (some: readonly object[]) => some.map(one => JSON.stringify(one))
+        const [made, stored] = [linesOf(objects), linesOf(JSON.parse(await readFile(file, 'utf8')))]
+        const differences = [
+          ...made.filter(one => !stored.includes(one)).map(one => `+ ${one}`),
+          ...stored.filter(one => !made.includes(one)).map(one => `- ${one}`),
+        ]
+        assert.fail(`Run \`npm run schema\`. It would write:\n${differences.join('\n')}`)
+      }
     })
   },
   { only: 'PostgreSQL' },
@@ -248,6 +261,26 @@ describe('the kinds of record that are declared', () => {
         return before ? [] : [`${table.name}.${column}`]
       }),
     )
+    assert.deepEqual(wrong, [])
+  })
+
+  test('each has a name and a table of its own', () => {
+    const names = features.map(({ kind }) => kind.name)
+    const tables = schema.map(({ name }) => name)
+    assert.deepEqual(names, [...new Set(names)])
+    assert.deepEqual(tables, [...new Set(tables)])
+  })
+
+  test('what is erased with a person belongs to one, and can be emptied', () => {
+    const wrong = schema.flatMap(table => {
+      const columns = [...columnsOf(table)]
+      const isAboutPerson = table === usersTable || columns.some(([, { references }]) => references?.person)
+      return columns.flatMap(([name, { personal, type, nullable }]) => {
+        if (personal !== 'erase') return []
+        const canBeEmpty = nullable || type === 'text'
+        return isAboutPerson && canBeEmpty ? [] : [`${table.name}.${name}`]
+      })
+    })
     assert.deepEqual(wrong, [])
   })
 
