@@ -7,17 +7,23 @@ import { currentKey, rotateKeys } from '../tracking/keys.ts'
 import { newNonce, signClick } from '../tracking/token.ts'
 
 describeService('clicks and visits around a sale', service => {
-  test('later than the sale - earn nothing, and the explanation says so', async () => {
-    const { id } = await service().newAffiliate('late', { status: 'active' })
+  const signed = async (affiliateId: number, time: number) => {
     await rotateKeys(operatorOf(service().database))
     const key = await currentKey(service().database.reader)
+    return signClick({ affiliateId, linkId: 0, campaign: '', time, nonce: newNonce(time) }, key)
+  }
+
+  const clicked = async (name: string, time: number) => {
+    const { id } = await service().newAffiliate(name, { status: 'active' })
+    return { id, token: await signed(id, time) }
+  }
+
+  test('later than the sale - earn nothing, and the explanation says so', async () => {
+    const { id } = await service().newAffiliate('late', { status: 'active' })
     const sold = now() - 7200
     const moment = (time: number) => new Date(time * 1000).toISOString()
     const evidence: ((time: number) => Promise<object>)[] = [
-      async time => {
-        const click = { affiliateId: id, linkId: 0, campaign: '', time, nonce: newNonce(time) }
-        return { click: { last: signClick(click, key) } }
-      },
+      async time => ({ click: { last: await signed(id, time) } }),
       async time => {
         const visit = { affiliate_id: id, url: 'https://shop.test/', date: moment(time) }
         return { visit_id: (await service().post('/visits', visit)).body.id }
@@ -51,19 +57,51 @@ describeService('clicks and visits around a sale', service => {
     }
   })
 
-  test('the value of the cookie - stands for both clicks', async () => {
+  test('the first and the last click exchanged by the shop - which came first is signed', async () => {
     const admin = await service().admin()
-    await rotateKeys(operatorOf(service().database))
-    const key = await currentKey(service().database.reader)
-    const clicked = async (name: string) => {
-      const { id } = await service().newAffiliate(name, { status: 'active' })
-      const time = now() - 60
-      return {
-        id,
-        token: signClick({ affiliateId: id, linkId: 0, campaign: '', time, nonce: newNonce(time) }, key),
+    const earlier = await clicked('earlier', now() - 7200)
+    const later = await clicked('later', now() - 3600)
+    for (const [attribution, { id }] of [
+      ['first', earlier],
+      ['last', later],
+    ] as const) {
+      assert.equal((await admin.patch('/settings', { attribution })).status, 200)
+      for (const [first, last] of [
+        [earlier, later],
+        [later, earlier],
+      ] as const) {
+        const reference = `${attribution} of ${first.id} and ${last.id}`
+        const sale = { kind: 'sale', amount: 10, reference, click: { first: first.token, last: last.token } }
+        const { body } = await service().post('/conversions', sale)
+        assert.equal(body.conversion.affiliate_id, id, reference)
       }
     }
-    const [first, last] = [await clicked('cookiefirst'), await clicked('cookielast')]
+  })
+
+  test('a click of the first second of the window - counts, and one of the second before does not', async () => {
+    const { id } = await service().newAffiliate('window', { status: 'active' })
+    const sold = now() - 3601
+    const { body: settings } = await (await service().admin()).get('/settings')
+    const since = sold - settings.attribution_days * 86_400
+    for (const [time, credited] of [
+      [since, id],
+      [since - 1, 0],
+    ] as const) {
+      const { body } = await service().post('/conversions', {
+        kind: 'sale',
+        amount: 10,
+        reference: `window ${time}`,
+        occurred_at: new Date(sold * 1000).toISOString(),
+        click: { last: await signed(id, time) },
+      })
+      assert.equal(body.conversion.affiliate_id, credited, JSON.stringify(body))
+    }
+  })
+
+  test('the value of the cookie - stands for both clicks', async () => {
+    const admin = await service().admin()
+    const time = now() - 60
+    const [first, last] = [await clicked('cookiefirst', time), await clicked('cookielast', time)]
     for (const [attribution, { id }] of [
       ['last', last],
       ['first', first],
