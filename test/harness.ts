@@ -231,9 +231,12 @@ export class Service {
     if (admin!.password_hash === '') await resetPassword(operatorOf(this.database), admin!, ADMIN_PASSWORD)
   }
 
-  /** A new key of the administrator's. */
-  async newKey(permissionsOfKey: readonly string[], expires?: string): Promise<Key> {
-    const args = { user_id: 1, name: 'test', permissions: [...permissionsOfKey], ...(expires && { expires }) }
+  /** A new key of the administrator's, unless `rest` says something else. */
+  async newKey(
+    permissionsOfKey: readonly string[],
+    rest: { readonly user_id?: number; readonly expires?: string } = {},
+  ): Promise<Key> {
+    const args = { user_id: 1, name: 'test', permissions: [...permissionsOfKey], ...rest }
     const { key, token } = await createKey(operatorOf(this.database), args, permissions)
     return { publicKey: key.public_key, token }
   }

@@ -174,7 +174,7 @@ describeService('authentication', service => {
   })
 
   test('401 - from the second after the key expired', async () => {
-    const key = await service().newKey(permissions, formatTime(now() + 1))
+    const key = await service().newKey(permissions, { expires: formatTime(now() + 1) })
     assert.equal((await service().get('/affiliates', { key })).status, 200)
     await delay(2100)
     assertFailure(await service().get('/affiliates', { key }), 401, 'rest_forbidden')

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { revokeKey } from '../../src/accounts/keys/rules.ts'
 import { hashPassword } from '../../src/accounts/users/password.ts'
-import { setPassword } from '../../src/accounts/users/rules.ts'
+import { editUser, setPassword } from '../../src/accounts/users/rules.ts'
 import { features } from '../../src/app.ts'
 import { write } from '../../src/events/write.ts'
 import { fillWithDemo } from '../../src/operations/demo/demo.ts'
@@ -16,6 +16,7 @@ import {
   assertFailure,
   describeService,
   hashSlowly,
+  type Key,
   operatorOf,
   type Service,
 } from '../harness.ts'
@@ -52,6 +53,9 @@ async function takeBack(service: Service, password: string): Promise<void> {
 }
 
 describeService('revocation', service => {
+  const demote = (user_id: number) =>
+    editUser(operatorOf(service().database), { user_id, role: 'reader' }, undefined)
+
   test('401 - a key that was revoked while the body was on its way', async () => {
     const key = await service().newKey(['affiliates.create'])
     const body = '{"create_user":true,"payment_email":"late@example.com"}'
@@ -96,6 +100,17 @@ describeService('revocation', service => {
     assertFailure(await changing, 401, 'rest_session_required')
     assertFailure(await service().visitor().logIn('admin', ADMIN_PASSWORD), 401, 'rest_wrong_login')
     assert.equal((await service().visitor().logIn('admin', 'set by the operator')).status, 201)
+    await takeBack(service(), ADMIN_PASSWORD)
+  })
+
+  test('401 - a password that the same session has changed meanwhile, in another tab', async t => {
+    const admin = await service().admin()
+    hashSlowly(t, 2)
+    const change = (new_password: string) =>
+      admin.post('/password', { current_password: ADMIN_PASSWORD, new_password })
+    const statuses = await Promise.all([change('set in one of two tabs'), change('set in the other tab')])
+    assert.deepEqual(statuses.map(({ status }) => status).sort(), [200, 401])
+    await takeBack(service(), ADMIN_PASSWORD)
   })
 
   test('an answer that is read slowly ends when its key is revoked', async () => {
@@ -116,25 +131,32 @@ describeService('revocation', service => {
     await assert.rejects(rest, { code: 'ECONNRESET' })
   })
 
-  test('401 - a key that was revoked while its write waited for another', async t => {
-    const { database } = service()
-    // The embedded engine has one writer: the revocation would wait as well.
-    if (database.engine.name === 'SQLite') return t.skip()
-    const key = await service().newKey(['payouts.create'])
-    const { id } = await service().newAffiliate('waited.for')
-    const released = Promise.withResolvers<void>()
-    const holding = database.transaction(async tx => {
-      await lockSettings(tx, database.engine)
-      await released.promise
+  for (const [status, what, end] of [
+    [401, 'was revoked', (key: Key) => revokeKey(operatorOf(service().database), key.publicKey)],
+    [403, "lost a permission with its owner's role", (_key: Key, owner: number) => demote(owner)],
+  ] as const) {
+    test(`${status} - a key that ${what} while its write waited for another`, async t => {
+      const { database } = service()
+      // The embedded engine has one writer: the change of the key would wait as well.
+      if (database.engine.name === 'SQLite') return t.skip()
+      const owner = { login: `owner${status}`, email: `owner${status}@example.com`, role: 'manager' }
+      const { id: ownerId } = (await (await service().admin()).post('/users', owner)).body
+      const key = await service().newKey(['payouts.create'], { user_id: ownerId })
+      const { id } = await service().newAffiliate(`waited.for.${status}`)
+      const released = Promise.withResolvers<void>()
+      const holding = database.transaction(async tx => {
+        await lockSettings(tx, database.engine)
+        await released.promise
+      })
+      await delay(50)
+      const paying = service().post('/payouts', { affiliate_id: id, amount: 7 }, { key })
+      await delay(50)
+      await end(key, ownerId)
+      await delay(LONG_AFTER_MS)
+      released.resolve()
+      await holding
+      assertFailure(await paying, status, 'rest_forbidden')
+      assert.deepEqual((await service().get(`/payouts?affiliate_id=${id}`)).body, [])
     })
-    await delay(50)
-    const paying = service().post('/payouts', { affiliate_id: id, amount: 7 }, { key })
-    await delay(50)
-    await revokeKey(operatorOf(database), key.publicKey)
-    await delay(LONG_AFTER_MS)
-    released.resolve()
-    await holding
-    assertFailure(await paying, 401, 'rest_forbidden')
-    assert.deepEqual((await service().get(`/payouts?affiliate_id=${id}`)).body, [])
-  })
+  }
 })

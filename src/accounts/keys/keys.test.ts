@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { assertFailure, describeService, openDatabase, type Visitor } from '../../../test/harness.ts'
+import {
+  assertFailure,
+  describeService,
+  openDatabase,
+  operatorOf,
+  type Visitor,
+} from '../../../test/harness.ts'
 import { until } from '../../../test/load.ts'
-import { KeyRing } from './rules.ts'
+import { KeyRing, revokeKey } from './rules.ts'
 import { keyRecord } from './schema.ts'
 
 describeService('keys', service => {
@@ -70,6 +76,18 @@ describeService('keys', service => {
     assert.deepEqual([again.status, again.body.revoked], [200, revoked.body.revoked])
     assert.equal((await listed(id)).status, 'revoked')
     assertFailure(await admin.delete('/keys/987654'), 404, 'invalid_key_id')
+  })
+
+  test('a read that began before a key was forgotten is not cached', async () => {
+    const { token, public_key } = await generate()
+    const { database } = service()
+    const ring = new KeyRing(database)
+    const finding = ring.find(token)
+    ring.forget()
+    assert.ok(await finding)
+    await revokeKey(operatorOf(database), public_key)
+    assert.equal(await ring.find(token), undefined)
+    await ring.close()
   })
 
   test('200 - one that has expired is shown as such', async () => {
