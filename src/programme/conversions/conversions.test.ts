@@ -155,6 +155,7 @@ describeService('conversions', service => {
       currency: 'JPY',
       affiliate_id: id,
     })
+    assert.equal(late.body.referrals[0].amount, '10.00')
     assert.match(late.body.explanation.sentences.join(' '), /A refund of 5.00 USD takes nothing back/)
     const { referral_id } = late.body.explanation.referrals[0]
     const { body: told } = await service().get(`/referrals/${referral_id}/explanation`)

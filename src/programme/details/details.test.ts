@@ -118,6 +118,8 @@ describeService('payment details and addresses', service => {
       await linked('back'),
     ]
     const [fresh, twice] = [await linked('fresh'), await linked('twice')]
+    const paidByHand = await linked('paidbyhand')
+    await service().newPayout(paidByHand, { amount: 5, status: 'paid' })
     const [freshBank, onAddress] = [await withAddress('freshbank'), await withAddress('onaddress')]
     const ids = [
       byAddress,
@@ -142,6 +144,7 @@ describeService('payment details and addresses', service => {
     }
     assert.equal((await entered(onAddress, wallet)).waits, true)
     assert.equal((await entered(paid, account)).waits, true)
+    assert.equal((await entered(paidByHand, wallet)).waits, true)
     assert.equal((await entered(banked, account)).waits, false)
     assert.equal((await entered(banked, wallet)).waits, true)
     assert.equal((await entered(fresh, wallet)).waits, false)
