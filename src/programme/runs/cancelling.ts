@@ -22,11 +22,7 @@ export async function beginCancelling(
     const settings = await context.settings.hold(tx)
     const before = existing(payoutRun, await store.runs.hold(tx, id))
     if (before.status === 'cancelled') return before
-    if (before.status === 'sent' || before.status === 'closed') {
-      throw conflict(
-        `A run that is ${before.status} cannot be cancelled: record the outcome of each payment instead.`,
-      )
-    }
+    refuseSent(before)
     if (status !== undefined && status !== before.status) {
       throw conflict(`The run is ${before.status} by now: look at it again before it is cancelled.`)
     }
@@ -50,6 +46,15 @@ export async function beginCancelling(
     })
     return after
   })
+}
+
+function refuseSent({ status }: Run): void {
+  if (status !== 'sent' && status !== 'closed') return
+  const instead =
+    status === 'closed'
+      ? 'each payment has its outcome; record as returned what comes back.'
+      : 'record the outcome of each payment instead.'
+  throw conflict(`A run that is ${status} cannot be cancelled: ${instead}`)
 }
 
 /** Releases the earnings of the next items. @returns whether there may be more */

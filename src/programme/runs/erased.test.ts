@@ -5,6 +5,9 @@ import { addSepaPayees } from '../../../test/sepa-payees.ts'
 import { features } from '../../app.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
 import { erasePerson } from '../../operations/privacy/rules.ts'
+import { file } from './sending.ts'
+
+const active = { status: 'active' }
 
 describeService('a payee who is erased after the approval', service => {
   giveSecretKey()
@@ -55,6 +58,21 @@ describeService('a payee who is erased after the approval', service => {
     await erase(2)
     assertFailure(await service().get(`${path}/files/sepa`), 409, 'rest_payout_run_conflict')
     assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+  })
+
+  test('a download under which a payee is erased ends with an error: half a file could be taken for a whole one', async () => {
+    const { database } = service()
+    const people = await Promise.all(['stays', 'goes'].map(name => service().newAffiliate(name, active)))
+    for (const { id: affiliate_id } of people)
+      await service().post('/referrals', { affiliate_id, amount: 10, status: 'unpaid' })
+    const { body: run } = await service().post('/payout-runs')
+    await service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
+    const { text } = await file(operatorOf(database), 'csv', { payout_run_id: run.id })
+    await erasePerson(operatorOf(database), people[1]!.user_id)
+    const download = async () => {
+      for await (const _ of text);
+    }
+    await assert.rejects(download, /a payee erased, while the file was downloaded/)
   })
 
   test('a file without anybody is refused, and not recorded as downloaded', async () => {

@@ -113,6 +113,11 @@ describeService('a payout run from who is owed to who is paid', service => {
       ofGroup.map((item: any) => item.affiliate_id),
       [poor],
     )
+    assert.equal((await prepare({ group_id: group.id, minimum: 4 })).payees, 1)
+    const empty = await prepare({ group_id: group.id, minimum: 4.01 })
+    const ofNobody = await step(empty.id, '/approve', { hash: empty.hash })
+    assertFailure(ofNobody, 409, 'rest_payout_run_conflict')
+    assert.equal(ofNobody.body.message, 'Nobody is paid by this run.')
     assertFailure(await service().post('/payout-runs', { group_id: 99_999 }), 400, 'rest_invalid_param')
     assertFailure(await step(run.id, '/cancel', { status: 'gone' }), 400, 'rest_invalid_param')
     assert.equal((await step(run.id, '/cancel', { status: 'draft' })).body.status, 'cancelled')
@@ -266,6 +271,9 @@ describeService('a payout run from who is owed to who is paid', service => {
       'rest_payout_run_conflict',
     )
     assert.equal((await step(run.id, '/close')).body.status, 'closed')
+    const tooLate = await step(run.id, '/cancel')
+    assertFailure(tooLate, 409, 'rest_payout_run_conflict')
+    assert.match(tooLate.body.message, /cannot be cancelled: .* record as returned what comes back\.$/)
     const returned = await results(run.id, `reference,status\n${reference(3)},returned`)
     assert.equal(returned.body.recorded.returned, 1)
     assert.deepEqual([(await balances(ids[3]!)).unpaid, (await balances(ids[3]!)).paid_out], [12.5, 0])
