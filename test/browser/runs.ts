@@ -59,11 +59,22 @@ export function runScenarios(world: () => World): void {
         const { reference, status } = await world().read(`/payout-runs/${run}`)
         await page.getByRole('combobox', { name: 'Kind of file' }).click()
         await page.getByRole('option', { name: 'Answer of a bank (pain.002)' }).click()
-        await page.getByLabel('File of results').setInputFiles({
+        const results = {
           name: 'results.csv',
           mimeType: 'text/csv',
           buffer: Buffer.from(`reference,status\n${reference}A${id},paid\n`),
+        }
+        await page.evaluate(() => {
+          const { text } = Blob.prototype
+          // As where the file was moved meanwhile.
+          Blob.prototype.text = () => {
+            Blob.prototype.text = text
+            return Promise.reject(new DOMException('', 'NotFoundError'))
+          }
         })
+        await page.getByLabel('File of results').setInputFiles(results)
+        await page.getByText('The file cannot be read: choose it again.').waitFor()
+        await page.getByLabel('File of results').setInputFiles(results)
         // The file need not be chosen again.
         await page.getByText(/^The file /).waitFor()
         await page.getByRole('combobox', { name: 'Kind of file' }).click()

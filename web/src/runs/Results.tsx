@@ -131,7 +131,11 @@ function useResults(run: Run, format: string) {
     if (own === latest.current) setPreview(next)
   }
   const choose = async (file: File | undefined) => {
-    if (file) await look({ name: file.name, content: await file.text() })
+    if (!file) return
+    // A file that was moved or changed since, or may not be read.
+    const content = await file.text().catch(() => undefined)
+    await look(content === undefined ? undefined : { name: file.name, content })
+    if (content === undefined) setProblem('The file cannot be read: choose it again.')
   }
   const record = async () => {
     const own = latest.current
