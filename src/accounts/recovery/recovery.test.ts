@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { assertFailure, engines, operatorOf, type Service, serviceOn } from '../../../test/harness.ts'
 import { MailServer } from '../../../test/mail.ts'
+import { GuardedDatabase } from '../../storage/guarded.ts'
 import { createUser } from '../users/rules.ts'
 import { Post } from './post.ts'
 import { Recovery } from './rules.ts'
@@ -111,6 +112,28 @@ for (const [engine, fresh] of Object.entries(engines)) {
         200,
       )
       assert.equal((await use(current, `${NEW} 2`)).status, 200)
+    })
+
+    test('no link is made for an address that has changed since the account was found', async () => {
+      const { id } = await join('moving')
+      const context = operatorOf(service.database)
+      let transactions = 0
+      const database = new GuardedDatabase(service.database, {
+        before: async tx => {
+          transactions += 1
+          // The first two count the attempt and the letter.
+          if (transactions < 3) return
+          const moved = { email: 'moved@example.com', email_key: 'moved@example.com' }
+          await tx.updateTable('users').set(moved).where('id', '=', id).execute()
+        },
+      })
+      const post = { publicUrl: '', send: () => assert.fail('a letter'), close: async () => {} }
+      const recovery = new Recovery(post as never, error => assert.fail(error as Error))
+      await recovery.ask({ ...context, database, address: '203.0.113.60' }, 'moving')
+      await recovery.close()
+      assert.equal(transactions, 3)
+      const links = service.database.reader.selectFrom('recoveries').selectAll().where('user_id', '=', id)
+      assert.deepEqual(await links.execute(), [])
     })
 
     test('200 - the same answer whoever is asked for, before anybody is looked for', async () => {
