@@ -2,6 +2,7 @@
  * CSV (RFC 4180) for spreadsheets. Starts with a byte order mark, without which Excel does not read it as UTF-8; most
  * CSV parsers skip it, and NDJSON serves those that do not.
  */
+import { isUtf8 } from 'node:buffer'
 
 /** Byte order mark. */
 export const CSV_BEGINNING = '\uFEFF'
@@ -43,14 +44,16 @@ export class CsvError extends Error {
 
 const LONGEST_RECORD = 1_048_576
 
-/** Parses a stream of any length, piece by piece. Skips empty lines. @throws CsvError */
-export async function* readCsv(pieces: AsyncIterable<string>): AsyncGenerator<CsvRow> {
+/**
+ * Parses a stream of any length, piece by piece. Skips empty lines.
+ * @throws CsvError, also if a record is not encoded as UTF-8: what it means instead, nobody can tell
+ */
+export async function* readCsv(pieces: AsyncIterable<Buffer>): AsyncGenerator<CsvRow> {
   let rest = ''
   let line = 1
-  let isFirst = true
   for await (const piece of pieces) {
-    rest += isFirst && piece.startsWith(CSV_BEGINNING) ? piece.slice(1) : piece
-    isFirst = false
+    // A character for each byte, so that a piece may end within one.
+    rest += piece.toString('latin1')
     for (let end = endOfRecord(rest); end > 0; end = endOfRecord(rest)) {
       const record = rest.slice(0, end)
       rest = rest.slice(end)
@@ -62,6 +65,16 @@ export async function* readCsv(pieces: AsyncIterable<string>): AsyncGenerator<Cs
     }
   }
   if (rest.trim() !== '') yield { line, cells: cellsOf(rest, line) }
+}
+
+/** @param bytes a character for each */
+function textOf(bytes: string, line: number): string {
+  const encoded = Buffer.from(bytes, 'latin1')
+  if (!isUtf8(encoded)) {
+    throw new CsvError(line, 'is not encoded as UTF-8: save the file as CSV in UTF-8, and try again.')
+  }
+  const text = encoded.toString()
+  return line === 1 && text.startsWith(CSV_BEGINNING) ? text.slice(CSV_BEGINNING.length) : text
 }
 
 /** Index after the first line break outside quotes; 0 if there is none. */
@@ -79,7 +92,9 @@ function endOfRecord(text: string): number {
 /** A quoted cell, with inner quotes doubled, or a plain one. */
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n?$)/y
 
-function cellsOf(record: string, line: number): string[] {
+/** @param bytes a character for each */
+function cellsOf(bytes: string, line: number): string[] {
+  const record = textOf(bytes, line)
   const cells: string[] = []
   CELL.lastIndex = 0
   for (;;) {

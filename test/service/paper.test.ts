@@ -94,6 +94,9 @@ describeService('referrals and the ledger on the command line', service => {
     const path = await file('columns.csv', 'affiliate_id,amuont,reference', `${affiliate},1,C-1`)
     assert.match((await run('referrals', 'import', path)).stderr, /line 1 .*not known: amuont\./)
     assert.equal((await run('referrals', 'import', path, '--ignore', 'amuont', '--dry-run')).code, 0)
+    const nameless = await file('nameless.csv', 'affiliate_id,reference,', `${affiliate},C-1,`)
+    assert.match((await run('referrals', 'import', nameless)).stderr, /not known: '' \(without a name\)\./)
+    assert.equal((await run('referrals', 'import', nameless, '--ignore', '', '--dry-run')).code, 0)
     const broken = await file('broken.csv', 'affiliate_id,reference', `${affiliate},a"b`)
     assert.match((await run('referrals', 'import', broken)).stderr, /^error: line 2 has a quote/)
     assert.match(
@@ -103,6 +106,30 @@ describeService('referrals and the ledger on the command line', service => {
     const stream = await run('referrals', 'import', '/dev/null')
     assert.match(stream.stderr, /^error: \/dev\/null is no regular file: save/)
     assert.equal(stream.code, 1)
+  })
+
+  test('referrals import - a line that is not UTF-8 is refused, and letters of several bytes are kept', async () => {
+    const before = await count()
+    const texts = ['Zoë', '日本', '\u{1f600}', `${'é'.repeat(40_000)}x`]
+    const lines = texts.map((text, index) => `${affiliate},U-${index},${text}`)
+    const content = ['\uFEFFaffiliate_id,reference,description', ...lines, ''].join('\n')
+    const path = join(folder.path, 'letters.csv')
+    await writeFile(
+      path,
+      Buffer.concat([Buffer.from(content), Buffer.from(`${affiliate},U-9,Zoë`, 'latin1')]),
+    )
+    for (const options of [['--dry-run'], []]) {
+      const { code, stderr } = await run('referrals', 'import', path, ...options)
+      assert.deepEqual([code, await count()], [1, before])
+      assert.match(stderr, /^error: line 6 is not encoded as UTF-8: save/)
+    }
+    await writeFile(path, content)
+    assert.equal((await run('referrals', 'import', path)).code, 0)
+    const { body } = await service().get('/referrals?reference=U-0,U-1,U-2,U-3&orderby=referral_id')
+    assert.deepEqual(
+      body.map(({ description }: { description: string }) => description),
+      texts,
+    )
   })
 
   test('ledger - a journal whose lines come to zero; statement - from balance to balance', async () => {

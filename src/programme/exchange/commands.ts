@@ -27,7 +27,7 @@ export function addExchangeCommands(program: Command): void {
 
 async function runImport(file: string, options: CommonOptions): Promise<void> {
   const result = await withDatabase(options, database =>
-    importRates(onBehalfOf(commandLine, database), createReadStream(file, { encoding: 'utf8' }), argumentsIn),
+    importRates(onBehalfOf(commandLine, database), createReadStream(file), argumentsIn),
   ).catch((error: unknown) => {
     if (error instanceof CsvError) throw new CommandFailed(`line ${error.line} ${error.message}`)
     throw error

@@ -27,7 +27,7 @@ export interface ImportedRates {
  */
 export async function importRates(
   context: RequestContext,
-  file: AsyncIterable<string>,
+  file: AsyncIterable<Buffer>,
   read: (values: Record<string, string>) => CreateArguments,
 ): Promise<ImportedRates> {
   const counts = { lines: 0, imported: 0, existing: 0, wrong: 0 }

@@ -44,7 +44,7 @@ async function runImport(file: string, options: ImportCommandOptions): Promise<v
   const { progress, end } = showProgress(options.terminal, 'referrals')
   const result = await withDatabase(options, database =>
     importReferrals(onBehalfOf(commandLine, database), {
-      open: () => createReadStream(file, { encoding: 'utf8' }),
+      open: () => createReadStream(file),
       read: argumentsIn,
       ignored: ignore,
       context,

@@ -32,7 +32,7 @@ export interface Imported {
 
 export interface ImportOptions {
   /** Opens the file; it is read twice. */
-  open(): AsyncIterable<string>
+  open(): AsyncIterable<Buffer>
   /** Makes arguments of the cells of a line. @throws Failure */
   read(values: Record<string, string>): CreateArguments
   /** Columns that are skipped. */
@@ -107,9 +107,10 @@ function namesIn({ line, cells }: CsvRow, ignored: readonly string[]): string[] 
   const knownColumns = Object.keys(createArguments.properties)
   const unknown = names.filter(name => !knownColumns.includes(name) && !ignored.includes(name))
   if (unknown.length > 0) {
+    const listed = unknown.map(name => name || "'' (without a name)").join(', ')
     throw new CsvError(
       line,
-      `has columns that are not known: ${unknown.join(', ')}. Those that referrals have are ${knownColumns.join(', ')}; name with --ignore what is to be passed over.`,
+      `has columns that are not known: ${listed}. Those that referrals have are ${knownColumns.join(', ')}; name with --ignore what is to be passed over.`,
     )
   }
   if (new Set(names).size < names.length) throw new CsvError(line, 'names a column twice.')
