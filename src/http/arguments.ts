@@ -223,23 +223,19 @@ function sentMembers(
     : value
 }
 
-const TAKES_NUMBERS = new Set(['number', 'integer'])
-
-function takesNumbers({ type, anyOf, properties }: JsonSchema): boolean {
-  return (
-    TAKES_NUMBERS.has(type ?? '') || [...(anyOf ?? []), ...Object.values(properties ?? {})].some(takesNumbers)
-  )
-}
+const takes = (types: readonly string[], { type = '', anyOf = [], properties = {} }: JsonSchema): boolean =>
+  types.includes(type) || [...anyOf, ...Object.values(properties)].some(member => takes(types, member))
 
 /**
- * Extra advice for a number where text belongs, and for text that a person would read as a number: it is ambiguous, so it
- * is refused.
+ * Extra advice for a number where text belongs, and for text that a person would read as an amount: it is ambiguous, so it
+ * is refused. Text in the place of an identifier is something else.
  */
 function hintOf(schema: JsonSchema, value: unknown): string {
   const values = isObject(value) ? Object.values(value) : [value]
-  if (!takesNumbers(schema)) {
+  if (!takes(['number', 'integer'], schema)) {
     return values.some(one => typeof one === 'number') ? ' Send it as text, in quotes.' : ''
   }
+  if (!takes(['number'], schema)) return ''
   const texts = values.filter(text => typeof text === 'string').filter(text => /\d/.test(text))
   if (texts.some(text => /\p{Sc}|[a-z]{3}/iu.test(text))) return ' Leave out the currency, as in 12.50.'
   if (texts.some(text => /\d[,'’\s]\d/.test(text))) {

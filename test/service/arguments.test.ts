@@ -331,6 +331,10 @@ describeService('arguments', service => {
     }
     const { body } = await service().get('/payouts?amount[min]=$5')
     assert.match(body.data.params.amount, /the currency/)
+    for (const affiliate_id of ['anna12', '1 2']) {
+      const { data } = (await service().post('/payouts', { affiliate_id })).body
+      assert.match(data.params.affiliate_id, /^must be a whole number from 1 to \d+\.$/)
+    }
   })
 
   test('200 - the header that names unknown arguments is at most 1 KiB', async () => {
