@@ -16,8 +16,12 @@ import { LINES_TYPE } from './parameters.ts'
 import { answersRecord, isConditional, showing } from './preconditions.ts'
 import { furtherHeader } from './problems.ts'
 
+/** Failures of requests that do not arrive. */
+const unreceived: readonly FailureName[] = ['request_timeout', 'headers_too_large']
+
 /** Failures that any request can end in. */
 const everywhere: readonly FailureName[] = [
+  ...unreceived,
   'unauthenticated',
   'forbidden',
   'invalid_argument',
@@ -31,6 +35,7 @@ const withKey: readonly FailureName[] = ['idempotency_mismatch', 'answer_erased'
 
 /** Failures of a delivery that is signed. */
 const ofSigned: readonly FailureName[] = [
+  ...unreceived,
   'wrong_signature',
   'invalid_json',
   'body_too_large',
@@ -60,6 +65,7 @@ function failuresOf(resource: Resource, endpoint: Endpoint): FailureName[] {
 
 /** Failures of requests whose arguments nobody has read yet. */
 const unread: ReadonlySet<FailureName> = new Set([
+  ...unreceived,
   'unauthenticated',
   'forbidden',
   'invalid_json',
@@ -69,6 +75,9 @@ const unread: ReadonlySet<FailureName> = new Set([
   'too_many_batches',
   'overloaded',
 ])
+
+/** Failures of callers whose key is not known. */
+const unnamed: ReadonlySet<FailureName> = new Set([...unreceived, 'unauthenticated'])
 
 /** Of every answer to a caller whose key is known. */
 const ofCaller: readonly AnswerHeader[] = [
@@ -80,7 +89,7 @@ const ofCaller: readonly AnswerHeader[] = [
 ]
 
 function headersOfFailures(names: readonly FailureName[]): AnswerHeader[] {
-  const isKnown = names.some(name => name !== 'unauthenticated')
+  const isKnown = names.some(name => !unnamed.has(name))
   return [
     ...(isKnown ? ofCaller : (['X-Request-Id'] as const)),
     ...(names.some(name => !unread.has(name)) ? (['X-Ignored-Arguments'] as const) : []),

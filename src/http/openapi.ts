@@ -1,4 +1,5 @@
 /** The OpenAPI document of the interface, derived from the endpoint declarations. */
+import { isObject } from '../base/unknown.ts'
 import type { JsonSchema } from './coercion.ts'
 import { argumentsOf, byPath, isRequired, type Json, typeOf } from './discovery.ts'
 import { type Endpoint, inPath, type Resource, type SignedEndpoint } from './endpoint.ts'
@@ -10,7 +11,7 @@ import { isConditional, showing } from './preconditions.ts'
 export function openApi(resources: readonly Resource[], serverUrl: string, version: string): Json {
   const answers = new Answers()
   const paths = Object.fromEntries(resources.flatMap(resource => pathsOf(resource, answers)))
-  return {
+  return opened({
     openapi: '3.1.0',
     info: {
       title: 'affiliated',
@@ -36,7 +37,19 @@ export function openApi(resources: readonly Resource[], serverUrl: string, versi
       schemas: { Error: errorSchema },
       ...answers.components,
     },
-  }
+  })
+}
+
+/** Says of objects whose members nobody declares that they may have any: generators take them for empty ones otherwise. */
+function opened(part: Json): Json {
+  const members = Object.entries(part).map(([name, member]) => [name, openedPart(member)])
+  const isOpen = part.type === 'object' && Object.keys(part.properties ?? {}).length === 0
+  return { ...(isOpen && { additionalProperties: true }), ...Object.fromEntries(members) }
+}
+
+function openedPart(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(openedPart)
+  return isObject(part) ? opened(part) : part
 }
 
 function pathsOf(resource: Resource, answers: Answers): [string, Json][] {

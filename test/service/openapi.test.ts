@@ -88,6 +88,8 @@ describeService(
       for (const _ of [1, 2])
         assert.equal((await ask('DELETE', one, `${path}?nonsense=1`, named('delete'))).status, 200)
       await ask('GET', '/events', '/events?number=1&nonsense=1')
+      const identifiers = Array.from({ length: 1000 }, () => Number.MAX_SAFE_INTEGER).join()
+      assert.equal((await ask('GET', all, `${all}?affiliate_id=${identifiers}`)).status, 431)
 
       for (const [what, sent] of seen) {
         const [method = '', route = '', status = ''] = what.split(' ')
@@ -162,12 +164,26 @@ describeService(
       )
     })
 
+    test('an object whose members nobody declares may have any, also to generators of clients', () => {
+      const objects: any[] = []
+      JSON.stringify(document, (_, part) => {
+        if (part?.type === 'object') objects.push(part)
+        return part
+      })
+      const empty = objects.filter(({ properties = {} }) => Object.keys(properties).length === 0)
+      assert.ok(empty.length > 0)
+      assert.ok(empty.every(({ additionalProperties }) => additionalProperties !== undefined))
+      const { parameters } = document.paths['/affiliates'].get
+      const { schema } = parameters.find(({ name }: { name: string }) => name === 'filter')
+      assert.equal(schema.additionalProperties, true)
+    })
+
     test('every operation names the failures that any request, any body and any Idempotency-Key can end in', () => {
       for (const { endpoints, replayed } of resources) {
         for (const { path, methods, inParts } of endpoints) {
           for (const method of methods) {
             const { responses, operationId } = document.paths[path][method.toLowerCase()]
-            const expected = ['400', '401', '403', '429', '500', '503']
+            const expected = ['400', '401', '403', '408', '429', '431', '500', '503']
             if (method !== 'GET') expected.push('413', '415')
             const statuses = Object.keys(responses)
             const missing = expected.filter(status => !statuses.includes(status))
