@@ -90,6 +90,26 @@ describeService('referrals and the ledger on the command line', service => {
     assert.match((await run('referrals', 'import', other)).stderr, /line 2: Referral \d+ of this affiliate/)
   })
 
+  test('referrals import - a line that repeats an earlier one is found however both name the affiliate', async () => {
+    const before = await count()
+    const { user } = (await service().get(`/affiliates/${affiliate}?user=1`)).body
+    const others = Array.from({ length: 400 }, (_, index) => `${affiliate},,O-${index},1`)
+    const path = await file(
+      'twice.csv',
+      'affiliate_id,user_name,reference,amount',
+      `${affiliate},,T-1,5`,
+      ...others,
+      `,${user.user_login.toUpperCase()},T-1,7`,
+      `0${affiliate},,T-1,5`,
+    )
+    for (const options of [['--dry-run'], []]) {
+      const { stderr } = await run('referrals', 'import', path, ...options)
+      assert.match(stderr, /^error: 2 of 403 lines are wrong; nothing was imported\.$/m)
+      for (const line of [403, 404]) assert.match(stderr, new RegExp(`line ${line}: .*of line 2`))
+      assert.equal(await count(), before)
+    }
+  })
+
   test('referrals import - columns that are not known are refused, or passed over by name', async () => {
     const path = await file('columns.csv', 'affiliate_id,amuont,reference', `${affiliate},1,C-1`)
     assert.match((await run('referrals', 'import', path)).stderr, /line 1 .*not known: amuont\./)

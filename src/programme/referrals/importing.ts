@@ -8,7 +8,7 @@ import { Failure, missingArguments } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
 import { inTransaction, type RequestContext, write } from '../../events/write.ts'
 import type { Tx } from '../../storage/database.ts'
-import { createOrFind } from './rules.ts'
+import { createOrFind, withAffiliate } from './rules.ts'
 import { type CreateArguments, createArguments } from './schema.ts'
 
 const AT_ONCE = 200
@@ -57,18 +57,27 @@ interface Line {
   readonly args: CreateArguments
 }
 
+/** Going through the file once. */
+interface Pass {
+  /** Whether what is written stays. */
+  readonly keeps: boolean
+  readonly result: Imported
+  /** By what tells referrals apart, the first line that has it. */
+  readonly lineOfKey: Map<string, number>
+}
+
 async function goThrough(context: RequestContext, options: ImportOptions, keeps: boolean): Promise<Imported> {
   const result: Imported = { lines: 0, imported: 0, existing: 0, wrong: 0, errors: [] }
-  const lineOfKey = new Map<string, number>()
+  const pass: Pass = { keeps, result, lineOfKey: new Map() }
   let batch: Line[] = []
   const flush = async () => {
-    await importBatch(context, batch, result, keeps)
+    await importBatch(context, batch, pass)
     batch = []
     options.progress(result.lines)
   }
   for await (const row of linesOf(options)) {
     result.lines += 1
-    const line = attempt(result, row.line, () => argumentsOf(row, options, lineOfKey))
+    const line = attempt(result, row.line, () => argumentsOf(row, options))
     if (line) batch.push({ line: row.line, args: line })
     if (batch.length === AT_ONCE) await flush()
   }
@@ -118,38 +127,32 @@ function namesIn({ line, cells }: CsvRow, ignored: readonly string[]): string[] 
 }
 
 /** @throws Failure, CsvError */
-function argumentsOf(
-  { line, values, problem }: NamedRow,
-  { read, context }: ImportOptions,
-  lineOfKey: Map<string, number>,
-): CreateArguments {
+function argumentsOf({ line, values, problem }: NamedRow, { read, context }: ImportOptions): CreateArguments {
   if (problem) throw new CsvError(line, problem)
   const args = read(values)
   if (!args.reference) throw missingArguments(['reference'])
-  const completeArgs = { ...args, context: args.context || context }
-  const { affiliate_id, user_id, user_name, reference, type = 'sale' } = completeArgs
-  const key = JSON.stringify([
-    affiliate_id,
-    user_id,
-    user_name,
-    foldCase(completeArgs.context),
-    reference,
-    type,
-  ])
-  const before = lineOfKey.get(key)
-  if (before !== undefined) {
-    throw new CsvError(line, `has the affiliate, context, reference and type of line ${before}.`)
+  return { ...args, context: args.context || context }
+}
+
+/**
+ * @param args with the affiliate, who can be named in several ways
+ * @throws CsvError if an earlier line is about the same referral
+ */
+function refuseRepeated({ line, args }: Line, lineOfKey: Map<string, number>): void {
+  const { affiliate_id, context = '', reference, type = 'sale' } = args
+  const key = JSON.stringify([affiliate_id, foldCase(context), reference, type])
+  const first = lineOfKey.get(key) ?? line
+  if (first !== line) {
+    throw new CsvError(line, `has the affiliate, context, reference and type of line ${first}.`)
   }
   lineOfKey.set(key, line)
-  return completeArgs
 }
 
 /** Imports all in one transaction, or none where one cannot be. */
 async function importBatch(
   context: RequestContext,
   lines: readonly Line[],
-  result: Imported,
-  keeps: boolean,
+  { keeps, result, lineOfKey }: Pass,
 ): Promise<void> {
   const outcome: Pick<Imported, 'imported' | 'existing'> & { errors: LineError[] } = {
     imported: 0,
@@ -159,8 +162,10 @@ async function importBatch(
   const work = async (tx: Tx) => {
     Object.assign(outcome, { imported: 0, existing: 0, errors: [] })
     const inside = inTransaction(context, tx)
-    for (const { line, args } of lines) {
+    for (const { line, args: sent } of lines) {
       try {
+        const args = await withAffiliate(tx, sent)
+        refuseRepeated({ line, args }, lineOfKey)
         const { replayed } = await createOrFind(inside, args)
         if (replayed) outcome.existing += 1
         else outcome.imported += 1

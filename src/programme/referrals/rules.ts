@@ -202,8 +202,11 @@ export const many: Many = {
   show: referral.show,
 }
 
-/** Resolves an affiliate that is named by the account's identifier or login. */
-async function withAffiliate(db: Db, args: CreateArguments): Promise<CreateArguments> {
+/**
+ * Resolves an affiliate that is named by the account's identifier or login.
+ * @throws Failure missing_argument, invalid_argument
+ */
+export async function withAffiliate(db: Db, args: CreateArguments): Promise<CreateArguments> {
   const { affiliate_id, user_id, user_name, ...rest } = args
   if (affiliate_id !== undefined) return { ...rest, affiliate_id }
   const account = user_id === undefined ? user_name : user_id
