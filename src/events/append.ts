@@ -26,6 +26,8 @@ export interface Change {
   readonly person?: number | null | undefined
   /** The account that it was about before, if another one. */
   readonly formerPerson?: number | null | undefined
+  /** Identifier of the event of the former person, which comes first, where that of the change is reserved. */
+  readonly formerEvent?: number | undefined
 }
 
 /**
@@ -40,7 +42,7 @@ export function eventsOf(
   id: number | null,
   change: Change,
 ): NewEntry[] {
-  const { formerPerson, person, before, after } = change
+  const { formerPerson, formerEvent, person, before, after } = change
   const kept = formerPerson === person ? undefined : withoutWords(logged, before, after)
   if (!formerPerson || !kept) return rowsOf(origin, logged, action, id, change)
   return [
@@ -49,6 +51,7 @@ export function eventsOf(
       before: before!,
       after: kept,
       person: formerPerson,
+      ...(formerEvent !== undefined && { event: formerEvent }),
     }),
     ...rowsOf(origin, logged, action, id, { ...change, before: kept }),
   ]

@@ -13,7 +13,7 @@ import type { Many } from '../../records/bulk-rules.ts'
 import { existing, isAlready, narrowed, readingOf } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
-import { aboutWhom } from '../affiliates/account.ts'
+import { aboutWhom, aboutWhomBy } from '../affiliates/account.ts'
 import { affiliates } from '../affiliates/store.ts'
 import { owedTo } from '../ledger/rules.ts'
 import { followPayout } from '../runs/returning.ts'
@@ -242,13 +242,13 @@ async function finish(
 ): Promise<void> {
   const { id } = (after ?? before)!
   const action = actionOf(before, after)
+  const about = await aboutWhomBy(tx, 'note', { before, after }, eventId)
   tx.log(action, id, {
     ...(before && { before: payout.logged(before, settings) }),
     ...(after && { after: payout.logged(after, settings) }),
-    event: eventId,
-    ...(await aboutWhom(tx, 'note', { before, after })),
+    ...about,
   })
-  await carryOut(tx, id, planned, { reason: action, eventId }, settings)
+  await carryOut(tx, id, planned, { reason: action, eventId: about.event }, settings)
 }
 
 /** What is wrong with arguments of a create or an edit beyond their schemas. */

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { sql } from 'kysely'
 import { assertFailure, describeService } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
 
 describeService('what is kept beside referrals and payouts', service => {
   let affiliate = 0
@@ -20,6 +22,30 @@ describeService('what is kept beside referrals and payouts', service => {
 
   before(async () => {
     affiliate = (await service().newAffiliate('settled')).id
+  })
+
+  test('the log tells what was said of one payee to its end before what is said of the next', async () => {
+    const next = (await service().newAffiliate('next-payee')).id
+    const { id } = await send('/payouts', { affiliate_id: affiliate, amount: 3, note: 'of the first' })
+    const moved = { affiliate_id: next, note: 'of the next', status: 'failed' }
+    assert.equal((await service().patch(`/payouts/${id}`, moved)).status, 200)
+    const { database } = service()
+    const events = await database.reader
+      .selectFrom('events')
+      .select(['id', 'action', 'personal'])
+      .where('record_kind', '=', 'payout')
+      .where('record_id', '=', id)
+      .orderBy('id')
+      .execute()
+    assert.deepEqual(
+      events.map(({ action, personal }) => [action, JSON.parse(personal).after.note]),
+      [
+        ['payout.create', 'of the first'],
+        ['payout.edit', ''],
+        ['payout.fail', 'of the next'],
+      ],
+    )
+    assert.deepEqual((await checkDatabase(database, features)).problems, [])
   })
 
   test('a payout has a date of its own, a reference and a note', async () => {

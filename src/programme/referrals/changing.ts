@@ -7,7 +7,7 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import { LostRace, UniqueViolation } from '../../storage/database.ts'
-import { aboutWhom } from '../affiliates/account.ts'
+import { aboutWhomBy } from '../affiliates/account.ts'
 import type { Reason } from '../ledger/because.ts'
 import { postReferral } from '../ledger/rules.ts'
 import { type Referral, referral } from './referral.ts'
@@ -78,14 +78,18 @@ export async function finish(
   { eventId: reserved, reason = reasonOf(action, after) }: Finishing = {},
 ): Promise<void> {
   const { id } = (after ?? before)!
-  const eventId = reserved ?? (await tx.reserveEvent())
+  const about = await aboutWhomBy(
+    tx,
+    'rejection_reason',
+    { before, after },
+    reserved ?? (await tx.reserveEvent()),
+  )
   tx.log(action, id, {
     ...(before && { before: referral.logged(before, settings) }),
     ...(after && { after: referral.logged(after, settings) }),
-    ...(await aboutWhom(tx, 'rejection_reason', { before, after })),
-    event: eventId,
+    ...about,
   })
-  await postReferral(tx, { before, after }, { reason, eventId, referralId: id })
+  await postReferral(tx, { before, after }, { reason, eventId: about.event, referralId: id })
   await tellVisits(tx, { before, after })
 }
 

@@ -105,6 +105,7 @@ describeService('why a referral is rejected', service => {
     assert.equal((await explained(kept)).rejection_reason, said)
     const exported = await exportOf(other.user_id)
     assert.ok(exported.includes(said) && !exported.includes(REASON))
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
   })
 
   test('is exported with the affiliate, and erased with them', async () => {
