@@ -103,6 +103,52 @@ export function ruleScenarios(world: () => World): void {
       await world().api('DELETE', `/rules/${rule.id}`)
     })
 
+    test('a value with a comma - is one value, shown in quotes, and stays so when the rule is renamed', async () => {
+      const products = ['Shirt, blue', 'Disk 5"', '"Best", they say']
+      const { series } = await world().make('/rules', {
+        name: 'Commas',
+        rate: 5,
+        rate_type: 'percentage',
+        conditions: [{ field: 'product', is: products }],
+      })
+      const current = async () => {
+        const rules = await world().read('/rules?status=current&number=-1')
+        return rules.find((rule: { series: number }) => rule.series === series)
+      }
+      await world().work('/rules', async page => {
+        await page.getByText('Product is one of "Shirt, blue", Disk 5", """Best"", they say"').waitFor()
+        await page.getByRole('link', { name: 'Commas', exact: true }).click()
+        await page.getByLabel('Name').fill('Renamed')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('link', { name: 'Renamed' }).click()
+        assert.deepEqual((await current()).conditions, [{ field: 'product', is: products }])
+        await page.getByLabel('Values').fill('"Hat, red" , Socks,"Belt')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Product is one of "Hat, red", Socks, """Belt"').waitFor()
+        assert.deepEqual((await current()).conditions, [
+          { field: 'product', is: ['Hat, red', 'Socks', '"Belt'] },
+        ])
+      })
+      await world().api('DELETE', `/rules/${(await current()).id}`)
+    })
+
+    test('decimal comma - amounts of conditions and of the sale that is tried are taken as the rate is', () =>
+      world().work(
+        '/rules/create',
+        async page => {
+          await page.getByRole('textbox', { name: 'Rate', exact: true }).pressSequentially('7,5')
+          await page.getByRole('button', { name: 'Add condition' }).click()
+          await page.getByRole('combobox', { name: 'Of the sale' }).click()
+          await page.getByRole('option', { name: 'Amount of the sale' }).click()
+          await page.getByLabel('Number', { exact: true }).pressSequentially('1.049,90')
+          const preview = page.getByRole('region', { name: 'What a sale would earn' })
+          await preview.getByLabel('Amount (USD)').fill('')
+          await preview.getByLabel('Amount (USD)').pressSequentially('1.100,50')
+          await preview.getByText('This sale would earn 82.54 USD.').waitFor()
+        },
+        { locale: 'de-DE' },
+      ))
+
     test('the group of an affiliate - none at first, chosen, and taken away again; a choice of others meanwhile stays', async () => {
       const [group, other] = [
         await world().make('/groups', { name: 'Bakers' }),

@@ -10,7 +10,7 @@ import {
   fields,
   isNumberField,
 } from '../../../src/programme/commission/conditions.ts'
-import { useMoney } from '../ui/format.ts'
+import { useMoney, withPoint } from '../ui/format.ts'
 import { type ConditionRow, hows, howsOf, valueProblem } from './rule.ts'
 
 const SOURCE = 'condition_rows'
@@ -88,11 +88,13 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
       <TextInput
         source={source('value')}
         label={asksForNumber ? 'Number' : 'Values'}
-        parse={typed => typed}
+        parse={asksForNumber ? withPoint : typed => typed}
         validate={typed =>
           valueProblem({ field, how: getValues(source('how')), value: String(typed ?? '') }, decimals)
         }
-        helperText={asksForNumber ? false : 'With commas between them.'}
+        helperText={
+          asksForNumber ? false : 'With commas between them, and quotes around one that has a comma.'
+        }
       />
       <IconButton
         aria-label={`Remove condition ${place + 1}`}

@@ -20,7 +20,7 @@ import type {
 } from '../../../src/programme/commission/preview.ts'
 import { kinds } from '../../../src/programme/commission/sale.ts'
 import { envelopeOf, messageOf, request } from '../api.ts'
-import { useMoney } from '../ui/format.ts'
+import { useMoney, withPoint } from '../ui/format.ts'
 import { capital } from '../ui/words.ts'
 import { argumentsOf, type ConditionRow, type Rule, rowsIn, terms, valueProblem } from './rule.ts'
 
@@ -111,7 +111,7 @@ export function Preview() {
       </Typography>
       <Stack direction="row" sx={{ gap: 1.5, flexWrap: 'wrap', '& > *': { flex: '1 1 120px' } }}>
         <Kind value={kind} onChange={kind => setSale({ ...sale, kind })} />
-        {factsFor(rowsIn(typed)).map(({ name, label }) => (
+        {factsFor(rowsIn(typed)).map(({ name, label, isNumber }) => (
           <TextField
             key={name}
             size="small"
@@ -121,7 +121,9 @@ export function Preview() {
               name === 'amount' ? `${label} (${sale.currency?.trim().toUpperCase() || currency})` : label
             }
             value={sale[name] ?? ''}
-            onChange={({ target }) => setSale({ ...sale, [name]: target.value })}
+            onChange={({ target: { value } }) =>
+              setSale({ ...sale, [name]: isNumber ? withPoint(value) : value })
+            }
             slotProps={{ htmlInput: { autoComplete: 'off' } }}
           />
         ))}

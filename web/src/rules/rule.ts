@@ -87,7 +87,7 @@ export function rowsOf(conditions: readonly SentCondition[]): ConditionRow[] {
     }
     return howNames
       .filter(how => rest[how] !== undefined)
-      .map(how => ({ field, how, value: [rest[how]].flat().join(', ') }))
+      .map(how => ({ field, how, value: textOf(rest[how]) }))
   })
 }
 
@@ -111,11 +111,15 @@ function conditionsOf(rows: readonly ConditionRow[]): object[] {
   return conditions
 }
 
+/** Values as they are typed, with commas between them; those that would not be read back as they are stand in quotes. */
+const textOf = (values: unknown) => [values].flat().map(String).map(inQuotes).join(', ')
+
+const inQuotes = (value: string) => (/,|^["\s]|\s$/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)
+
 const listOf = (text: string) =>
-  text
-    .split(',')
-    .map(part => part.trim())
-    .filter(part => part !== '')
+  [...text.matchAll(/\s*(?:"((?:[^"]|"")+)"\s*(?=,|$)|([^,]+))/g)]
+    .map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim())
+    .filter(value => value !== '')
 
 /**
  * Validation error of a line's value.
