@@ -54,7 +54,7 @@ export function homeScenarios(world: () => World): void {
       await world().make('/conversions', { ...sale, reference: 'needle-7' })
       await world().work('/', async page => {
         await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
-        const field = page.getByRole('combobox', { name: 'Search' })
+        const field = page.getByRole('dialog', { name: 'Search' }).getByRole('combobox', { name: 'Search' })
         // What is typed before the search has loaded is in it once it has.
         await page.route('**/Search-*.js', async route => {
           await new Promise(resolve => setTimeout(resolve, 500))

@@ -77,7 +77,7 @@ export function sessionScenarios(world: () => World): void {
         await page.getByLabel('Notes').fill('Typed before the session ended')
         await page.context().clearCookies()
         await page.getByRole('button', { name: 'Save' }).click()
-        await page.getByText('Your session has ended').waitFor()
+        await page.getByRole('dialog', { name: 'Log in' }).getByText('Your session has ended').waitFor()
         await page.getByLabel('Password', { exact: true }).fill(world().server.announced.password)
         await page.getByRole('button', { name: 'Log in' }).click()
         await page.getByRole('heading', { level: 1, name: 'typed@example.com' }).waitFor()

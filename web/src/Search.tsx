@@ -92,7 +92,7 @@ export function SearchDialog({ onClose, takeEarly }: SearchProps) {
     <Dialog
       open
       onClose={onClose}
-      aria-label="Search"
+      slotProps={{ paper: { 'aria-label': 'Search' } }}
       fullWidth
       maxWidth="sm"
       sx={{ '& .MuiDialog-container': { alignItems: 'flex-start' } }}

@@ -269,7 +269,13 @@ function LogInAgain() {
     for (const resume of goOn.current.splice(0)) resume()
   }
   return (
-    <Dialog open={isSessionEnded} fullScreen aria-label="Log in" transitionDuration={0}>
+    <Dialog
+      open={isSessionEnded}
+      fullScreen
+      // Of the dialog itself, not of what is around it.
+      slotProps={{ paper: { 'aria-label': 'Log in' } }}
+      transitionDuration={0}
+    >
       {isSessionEnded && <LoginForm onSubmit={submit} notice="ended" fixedLogin={user.login} />}
     </Dialog>
   )
