@@ -174,6 +174,8 @@ export function pageScenarios(world: () => World): void {
           assert.match(since, /\d\d\.\d\d\.\d{4}, \d\d:\d\d UTC \(.*\d\d:\d\d here\)$/)
           await goTo(page, '/payouts')
           assert.match((await page.locator('dd').allInnerTexts())[1]!, /\d,\d\d.\$/)
+          await goTo(page, '/reports')
+          await page.getByText(/^\d+,\d+%$/).waitFor()
         },
         { locale: 'de-DE', timezoneId: 'Asia/Tokyo' },
       ))

@@ -15,7 +15,7 @@ const isEmpty = (row: Earnings) =>
     value => Number(value) === 0,
   )
 
-const percent = (value: number) => `${value}%`
+const percent = (value: number) => `${count(value)}%`
 
 function useEarningsColumns(): Column<Earnings>[] {
   const money = useMoney()

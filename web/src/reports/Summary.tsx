@@ -54,8 +54,8 @@ export function Summary({ scope }: { scope: Scope }) {
         />
         <Tile
           label="Conversion"
-          value={visits ? `${visits.rate}%` : '…'}
-          hint={visitsBefore && `${visitsBefore.rate}% before`}
+          value={visits ? `${count(visits.rate)}%` : '…'}
+          hint={visitsBefore && `${count(visitsBefore.rate)}% before`}
         />
       </Tiles>
     </>
