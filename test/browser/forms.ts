@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
 export function formScenarios(world: () => World): void {
@@ -48,6 +49,68 @@ export function formScenarios(world: () => World): void {
         await page.getByLabel('Amount').waitFor()
         await cancel(page)
         await heading('Payouts')
+      }))
+
+    test('the time of what is recorded - emptied, it is asked for, and not saved as if something had changed', async () => {
+      const rate = await world().make('/exchange-rates', { from_currency: 'NOK', rate: '0.1' })
+      const payout = await world().make('/payouts', { affiliate_id: 22, amount: 1 })
+      await world().work(`/exchange-rates/${rate.exchange_rate_id}`, async page => {
+        const save = page.getByRole('button', { name: 'Save' })
+        await page.getByLabel('Valid from').fill('')
+        await save.click()
+        await page.getByText('Type since when it is valid.').waitFor()
+        await page.goto(`/admin/payouts/${payout.payout_id}`)
+        await page.getByLabel('Paid at (UTC)').fill('')
+        await save.click()
+        await page.getByText('Enter when it was.').waitFor()
+      })
+      await world().api('DELETE', `/exchange-rates/${rate.exchange_rate_id}`)
+      await world().api('DELETE', `/payouts/${payout.payout_id}`)
+    })
+
+    /** Has a record read again, and loses the answer. */
+    const lose = async (page: Page, record: string) => {
+      const address = new RegExp(`/admin/api${record}(\\?|$)`)
+      await page.route(address, route => route.abort())
+      await Promise.all([
+        page.waitForEvent('requestfailed', request => address.test(request.url())),
+        page.evaluate(`dispatchEvent(new StorageEvent('storage', { key: 'affiliated.session' }))`),
+      ])
+      await page.waitForTimeout(200)
+      await page.unroute(address)
+    }
+
+    test('no answer when a record is read again - its form stays, with what was typed', async () => {
+      const { payout_id } = await world().make('/payouts', { affiliate_id: 22, amount: 1 })
+      const { user_id } = await world().read('/affiliates/22')
+      const forms = {
+        '/affiliates/22': 'Notes',
+        [`/payouts/${payout_id}`]: 'Note',
+        [`/users/${user_id}`]: 'First name',
+      }
+      await world().work('/', async page => {
+        page.on('dialog', dialog => dialog.accept())
+        for (const [path, label] of Object.entries(forms)) {
+          await page.goto(`/admin${path}`)
+          const field = page.getByLabel(label, { exact: true })
+          await field.fill('Typed')
+          await settled(page)
+          await lose(page, path)
+          assert.equal(await field.inputValue({ timeout: 1000 }), 'Typed', path)
+        }
+      })
+      await world().api('DELETE', `/payouts/${payout_id}`)
+    })
+
+    test('no answer when an affiliate is read again - the page says so, and stays with the question on it', () =>
+      world().work('/affiliates/22/show', async page => {
+        await page.getByRole('button', { name: 'Delete' }).click()
+        const question = page.getByRole('alertdialog')
+        await question.waitFor()
+        await settled(page)
+        await lose(page, '/affiliates/22')
+        await page.getByText('No answer came from the server').first().waitFor()
+        assert.equal(await question.count(), 1)
       }))
 
     test('a record that is read again while its form is open - keeps what was typed, and shows what others have changed', () =>

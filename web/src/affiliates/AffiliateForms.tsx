@@ -16,7 +16,7 @@ import { GroupInput } from '../groups/GroupInput.tsx'
 import { useCan, useSession } from '../session.tsx'
 import { CarefulForm, ChoiceInput, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
-import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
+import { isPassing, Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
 import { useSaving } from '../ui/RecordForms.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { type User, userName } from '../users/user.ts'
@@ -198,7 +198,7 @@ export function AffiliateEdit() {
 
 function EditPage() {
   const { record, error, isPending, refetch } = useEditContext<Affiliate>()
-  if (error) {
+  if (error && !isPassing(error, record)) {
     return <RecordProblem kind="affiliate" parent={parent} error={error} retry={() => refetch()} />
   }
   if (isPending || !record) return <Waiting />

@@ -20,7 +20,7 @@ import { Details, LongText } from '../ui/Details.tsx'
 import { count, plural, time, useMoney } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.ts'
 import { Moves } from '../ui/moves.tsx'
-import { Page, Problem, RecordProblem, wholeRecord } from '../ui/Page.tsx'
+import { isPassing, Page, Problem, RecordProblem, wholeRecord } from '../ui/Page.tsx'
 import { DeleteRecord } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
@@ -45,7 +45,7 @@ export function AffiliateShow() {
 
 function ShowPage() {
   const { record: affiliate, error, isPending, refetch } = useShowContext<Affiliate>()
-  if (error) {
+  if (error && !isPassing(error, affiliate)) {
     return <RecordProblem kind="affiliate" parent={parent} error={error} retry={() => refetch()} />
   }
   if (isPending || !affiliate) return <Waiting />
@@ -57,6 +57,7 @@ function ShowPage() {
       aside={<StatusChip status={affiliate.status} />}
       actions={<Actions affiliate={affiliate} />}
     >
+      {error && <Problem error={error} retry={() => refetch()} />}
       <Figures affiliate={affiliate} />
       <Box
         sx={{

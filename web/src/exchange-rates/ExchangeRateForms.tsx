@@ -91,8 +91,12 @@ function useFarFromNearest() {
   })
 }
 
+/** Where it is emptied, nothing would change. */
+const stored = required('Type since when it is valid.')
+
 function Fields() {
   const farFromNearest = useFarFromNearest()
+  const isNew = useRecordContext() === undefined
   return (
     <FormSection
       title="Exchange rate"
@@ -114,7 +118,12 @@ function Fields() {
         source="date"
         label="Valid from"
         parse={typed => typed}
-        helperText="YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, in UTC. Empty: from now on, so that drafts of earlier sales go on waiting: for them, type the day of the oldest sale."
+        {...(isNew
+          ? {
+              helperText:
+                'YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, in UTC. Empty: from now on, so that drafts of earlier sales go on waiting: for them, type the day of the oldest sale.',
+            }
+          : { helperText: 'YYYY-MM-DD or YYYY-MM-DD HH:MM:SS, in UTC.', validate: stored })}
       />
       <OldestDraft />
     </FormSection>

@@ -10,7 +10,7 @@ import { History } from '../tools/AuditLog.tsx'
 import { Details } from '../ui/Details.tsx'
 import { CarefulForm, FormButtons, FormSection, UnsavedChanges } from '../ui/form.tsx'
 import { time, useMoney } from '../ui/format.ts'
-import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
+import { isPassing, Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
 import { DeleteRecord, parentOf, useSaving } from '../ui/RecordForms.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
@@ -45,7 +45,7 @@ function EditPage() {
   const { record, error, isPending, refetch } = useEditContext<Payout>()
   const [unsaved, setUnsaved] = useState(false)
   const money = useMoney()
-  if (error) {
+  if (error && !isPassing(error, record)) {
     return <RecordProblem kind="payout" parent={parent} error={error} retry={() => refetch()} />
   }
   // Only what is read with the record says who has made it.

@@ -91,13 +91,20 @@ export function Fields({ isNew = false }: { isNew?: boolean }) {
   )
 }
 
+/** Where it is emptied, nothing would change. */
+const recorded = required('Enter when it was.')
+
 /** What is remembered about the payment itself, whoever made it. */
 export function OfThePayment({ isNew = false }: { isNew?: boolean }) {
   const at = useWatch({ name: 'status' }) === 'failed' ? 'Failed at' : 'Paid at'
   return (
     <>
       <Row>
-        <MomentInput source="date" label={`${at} (UTC)`} helperText={isNew ? 'Empty: now.' : false} />
+        <MomentInput
+          source="date"
+          label={`${at} (UTC)`}
+          {...(isNew ? { helperText: 'Empty: now.' } : { helperText: false, validate: recorded })}
+        />
         <TextInput
           source="reference"
           label="Reference"

@@ -292,12 +292,11 @@ export function ChoiceInput({
 export function MomentInput({
   source,
   label,
-  helperText,
+  ...rest
 }: {
   source: string
   label: string
-  helperText: string | false
-}) {
+} & Pick<TextInputProps, 'helperText' | 'validate'>) {
   return (
     <TextInput
       source={source}
@@ -305,8 +304,8 @@ export function MomentInput({
       type="datetime-local"
       format={value => (value ? String(value).replace(' ', 'T') : '')}
       parse={typed => (typed ? `${String(typed).replace('T', ' ')}:00`.slice(0, 19) : '')}
-      helperText={helperText}
       slotProps={{ inputLabel: { shrink: true }, htmlInput: { step: 1 } }}
+      {...rest}
     />
   )
 }

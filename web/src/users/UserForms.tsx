@@ -18,7 +18,7 @@ import { Confirm } from '../ui/Confirm.tsx'
 import { Erase } from '../ui/Erase.tsx'
 import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
-import { Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
+import { isPassing, Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
 import { parentOf, useSaving } from '../ui/RecordForms.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { users } from './pages.ts'
@@ -68,7 +68,7 @@ export function UserEdit() {
 function EditPage() {
   const { record, error, isPending, refetch } = useEditContext<User>()
   const { user } = useSession()
-  if (error) {
+  if (error && !isPassing(error, record)) {
     return <RecordProblem kind="account" parent={parent} error={error} retry={() => refetch()} />
   }
   if (isPending || !record) return <Waiting />
