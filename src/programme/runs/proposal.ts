@@ -195,5 +195,10 @@ export function differenceOf(before: Proposal, now: Proposal, settings: Settings
   if (before.note !== now.note) {
     return `was paid otherwise meanwhile, or no longer is. ${now.note}`.trim()
   }
-  return 'is paid by other details.'
+  const isPaidElsewhere = (['payee_name', 'payee_account', 'details_id'] as const).some(
+    name => before[name] !== now[name],
+  )
+  return isPaidElsewhere
+    ? 'is paid by other details.'
+    : 'is owed the same amount for other referrals, or for other amounts of them.'
 }

@@ -381,6 +381,22 @@ describeService('a payout run from who is owed to who is paid', service => {
     await sound()
   })
 
+  test('other referrals of the same amount make an approval 409, which says so', async () => {
+    const { id } = await service().newAffiliate('alike', { status: 'active' })
+    const { id: other } = await service().newAffiliate('moved.to', { status: 'active' })
+    const first = await owe(id, 7)
+    const run = await prepare({ exclude: [other] })
+    await service().patch(`/referrals/${first}`, { affiliate_id: other })
+    await owe(id, 7)
+    const refused = await step(run.id, '/approve', { hash: run.hash })
+    assertFailure(refused, 409, 'rest_payout_run_conflict')
+    assert.deepEqual(refused.body.data.affiliates, {
+      [id]: 'is owed the same amount for other referrals, or for other amounts of them.',
+    })
+    await step(run.id, '/cancel')
+    await sound()
+  })
+
   test('a payment by hand that names no referrals is said in the preview, and makes an approval 409', async () => {
     const { id } = await service().newAffiliate('hand', { status: 'active' })
     await owe(id, 7.2)
