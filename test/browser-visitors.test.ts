@@ -42,7 +42,9 @@ describe('visitors in a browser', () => {
     const place = incoming.headers.host!.includes('localhost') ? '/go' : service.url
     const attributes = searchParams.has('wait') ? ' data-consent' : ''
     response.setHeader('Content-Type', 'text/html; charset=utf-8')
-    const script = `<script async src="${place}/a.js"${attributes}></script>`
+    const script = searchParams.has('imported')
+      ? `<script type="module">import '${place}/a.js'</script>`
+      : `<script async src="${place}/a.js"${attributes}></script>`
     if (searchParams.has('sandboxed')) response.setHeader('Content-Security-Policy', 'sandbox allow-scripts')
     response.end(`<!doctype html><title>Shop</title>
       <script>window.affiliated = window.affiliated || function () { (affiliated.q = affiliated.q || []).push(arguments) }</script>
@@ -462,6 +464,51 @@ describe('visitors in a browser', () => {
           assert.equal((await service.get(`/visits?campaign=${how}`)).body.length, 1),
         )
       }
+    }))
+
+  test('rendered in advance - nothing is asked or stored until the page is shown, then all as otherwise', () =>
+    visit(async (page, asked) => {
+      await page.addInitScript(`
+        let isHidden = true
+        Object.defineProperty(document, 'prerendering', { get: () => isHidden })
+        window.show = () => {
+          isHidden = false
+          document.dispatchEvent(new Event('prerenderingchange'))
+        }`)
+      const beacons = () => asked.filter(request => request.startsWith('POST'))
+      const render = async (how: string) => {
+        await page.context().clearCookies()
+        asked.length = 0
+        await page.goto(at('shop', `/?ref=walker&${how}`), { waitUntil: 'networkidle' })
+        assert.deepEqual([beacons(), await page.context().cookies()], [[], []])
+      }
+      for (const how of ['once=1', 'twice=1']) {
+        await render(how)
+        await page.evaluate('show()')
+        const clicked = await arrived(page)
+        assert.equal(await page.inputValue('input[name=aff_click]'), clicked)
+        assert.deepEqual(beacons(), ['POST /a'], how)
+      }
+      // What the page has said meanwhile counts.
+      await render('refused=1')
+      await page.evaluate(`affiliated('consent', false); show()`)
+      await page.waitForLoadState('networkidle')
+      assert.deepEqual([await token(page), await page.context().cookies()], ['', []])
+    }))
+
+  test('a cookie of this name that holds no tokens - the click is kept in its place', () =>
+    visit(async page => {
+      const url = at('shop', '/')
+      await page.context().addCookies([{ name: 'aff_click', value: '123456789.123456789', url }])
+      await page.goto(at('shop', '/?ref=walker'))
+      const clicked = await arrived(page)
+      assert.deepEqual([await token(page, 'first'), await token(page)], [clicked, clicked])
+    }))
+
+  test('within a program of the page, without an element of its own - no error', () =>
+    visit(async page => {
+      await page.goto(at('shop', '/?imported=1&ref=walker'), { waitUntil: 'networkidle' })
+      assert.equal(await token(page), '')
     }))
 
   test('an address that cannot be read - fields are filled all the same', () =>

@@ -16,27 +16,31 @@ interface Affiliated {
   q?: [string, unknown?][] | 0
 }
 
+/** Few browsers render pages in advance. */
+// biome-ignore lint/correctness/noUnusedVariables: it extends the browser's own Document.
+interface Document {
+  readonly prerendering?: boolean
+}
+
 /** `window.affiliated`: the queue that the page sets up, replaced by the function below. */
 // biome-ignore lint/correctness/noUnusedVariables: it extends the browser's own Window.
 interface Window {
   affiliated?: Affiliated
 }
 
-// A page that includes the script twice has one visit.
-if (window.affiliated?.q !== 0) {
+{
   const [lifetime, consent, hosts, domains] = AFFILIATED_SETTINGS
-  const name = 'aff_click'
-  const nameOfFirst = 'aff_first'
   const page = document
   // Cast: the page includes the script as an HTML element.
-  const script = (page.currentScript || page.querySelector('script[src*="/a.js"]')) as HTMLScriptElement
-  const isToken = (text: string | null | undefined) => /^[\w-]{60,200}$/.test(text!)
-  /** When a token was signed, in seconds: see signClick. */
-  const at = (token: string) =>
-    [...atob(token.slice(8, 14).replace(/-/g, '+').replace(/_/g, '/'))].reduce(
-      (time, byte) => time * 256 + byte.charCodeAt(0),
-      0,
-    )
+  const script = (page.currentScript || page.querySelector('[src*="/a.js"]')) as HTMLScriptElement
+  /** When a token was signed, in seconds: see signClick. 0 where the text is no token. */
+  const at = (text: string | null | undefined) =>
+    /^[\w-]{60,200}$/.test(text!)
+      ? [...atob(text!.slice(8, 14).replace(/-/g, '+').replace(/_/g, '/'))].reduce(
+          (time, byte) => time * 256 + byte.charCodeAt(0),
+          0,
+        )
+      : 0
   /** Tokens of the first and the last click; '' when there is none. */
   let first = ''
   let last = ''
@@ -63,7 +67,7 @@ if (window.affiliated?.q !== 0) {
 
   const set = (seconds: number, domain: string) => {
     // biome-ignore lint/suspicious/noDocumentCookie: many browsers lack the Cookie Store API.
-    page.cookie = `${name}=${first}.${last};path=/;samesite=lax;max-age=${seconds}${domain}${
+    page.cookie = `aff_click=${first}.${last};path=/;samesite=lax;max-age=${seconds}${domain}${
       location.protocol[4] === 's' ? ';secure' : ''
     }`
   }
@@ -85,8 +89,8 @@ if (window.affiliated?.q !== 0) {
     // Fields may hold what the shop's server has stored, until consent is withdrawn.
     if (last || begun === false)
       for (const [field, token] of [
-        [name, last],
-        [nameOfFirst, first],
+        ['aff_click', last],
+        ['aff_first', first],
       ] as const) {
         if (data) data.has(field) && data.set(field, token)
         else
@@ -96,12 +100,11 @@ if (window.affiliated?.q !== 0) {
   }
 
   const keep = (token: string, before?: string | null) => {
-    if (!isToken(token)) return
+    if (!at(token)) return
     const now = Date.now() / 1000
     // A page that was opened earlier is shown again. A time that is yet to come is nobody's.
     const latest = at(token) < at(last) && at(last) < now + 600 ? last : token
-    const earliest =
-      [first, last, before, latest].find(one => isToken(one) && at(one!) > now - lifetime) || latest
+    const earliest = [first, last, before, latest].find(one => at(one) > now - lifetime) || latest
     // Where the service answers on the shop's own host it has already set this cookie, and that one lasts longer.
     if (last !== latest || first !== earliest) {
       first = earliest
@@ -115,9 +118,9 @@ if (window.affiliated?.q !== 0) {
   const ask = async (sent: Record<string, string>) => {
     try {
       const answer = await fetch(new URL('a', script.src), {
+        body: new URLSearchParams(sent),
         method: 'POST',
         keepalive: true,
-        body: new URLSearchParams(sent),
       })
       const token = await answer.text()
       read() ? keep(token) : end()
@@ -132,15 +135,17 @@ if (window.affiliated?.q !== 0) {
       // Cast: entries of type 'navigation' are always of this class.
       const [visit] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
       // As it was opened: the page may have cleaned its address before the script was there.
-      const landing = new URL(visit?.name.includes(':') ? visit.name : location.href)
+      // Cast: where there is no entry, no colon is found.
+      const landing = new URL(/:/.test(visit?.name as string) ? visit!.name : location.href)
       const query = landing.searchParams
-      const token = query.get(name)
+      const token = query.get('aff_click')
       const ref = query.get('ref') || /\/ref\/([^/]+)/.exec(landing.pathname)?.[1]
       if (token) {
-        const isNew = last !== token
-        keep(token, query.get(nameOfFirst))
-        // Where the service answers on the shop's own host it sets the cookie itself, and that one lasts longer.
-        if (isNew && last === token && script.src.startsWith(`${location.origin}/`)) ask({ [name]: token })
+        if (last !== token) {
+          keep(token, query.get('aff_first'))
+          // Where the service answers on the shop's own host it sets the cookie itself, and that one lasts longer.
+          if (last === token && script.src.startsWith(`${location.origin}/`)) ask({ aff_click: token })
+        }
       }
       // A reload is not a new visit.
       else if (ref && !(last && visit && visit.type !== 'navigate'))
@@ -169,26 +174,32 @@ if (window.affiliated?.q !== 0) {
 
   const decorate = (event: Event) => {
     // The path has links of image maps, and within components, as well.
-    // Cast: nothing else in it has both an address and a host.
-    const link = (event.composedPath() as HTMLAnchorElement[]).find(one => one.href && one.host)
+    // Cast: nothing else in it has a host name.
+    const link = (event.composedPath() as HTMLAnchorElement[]).find(one => one.hostname)
     const host = link?.host
     const isOurs = (allowed: string) =>
-      allowed[0] === '*' ? host!.endsWith(allowed.slice(1)) : host === allowed
-    if (!host || host === location.host || !hosts.some(isOurs) || !read() || !last) return
+      allowed[0] === '*' ? host?.endsWith(allowed.slice(1)) : host === allowed
+    if (host === location.host || !hosts.some(isOurs) || !read() || !last) return
     // As text, so that other parameters stay exactly as they are.
     const others = link!.search.replace(/[?&]aff_(click|first)=[^&]*/g, '')
-    link!.search = `${others}&${name}=${last}&${nameOfFirst}=${first}`.slice(1)
+    link!.search = `${others}&aff_click=${last}&aff_first=${first}`.slice(1)
   }
-  for (const event of ['mousedown', 'click']) addEventListener(event, decorate, true)
-  // On focus, because the visitor may have withdrawn consent on another page.
-  for (const event of ['formdata', 'DOMContentLoaded', 'focus']) {
-    // Cast: events of other types have no data.
-    addEventListener(event, one => fill((one as FormDataEvent).formData))
+  const start = () => {
+    // A page that includes the script twice has one visit.
+    const early = window.affiliated?.q ?? []
+    if (!early) return
+    affiliated.q = 0
+    window.affiliated = affiliated
+    for (const event of ['click', 'mousedown']) addEventListener(event, decorate, true)
+    // On focus, because the visitor may have withdrawn consent on another page.
+    for (const event of ['formdata', 'DOMContentLoaded', 'focus']) {
+      // Cast: events of other types have no data.
+      addEventListener(event, one => fill((one as FormDataEvent).formData))
+    }
+    if (!consent && script?.dataset.consent == null) begin()
+    for (const call of early) affiliated(...call)
   }
-
-  const early = window.affiliated?.q || []
-  affiliated.q = 0
-  window.affiliated = affiliated
-  if (!consent && script.dataset.consent == null) begin()
-  for (const call of early) affiliated(...call)
+  // A page that a browser has rendered in advance may never be shown.
+  if (page.prerendering) page.addEventListener('prerenderingchange', start)
+  else start()
 }
