@@ -39,12 +39,14 @@ export async function rotateKeys(
   { anew = false, alone = false }: { readonly anew?: boolean; readonly alone?: boolean } = {},
 ): Promise<void> {
   const time = now()
-  const before = await store.keys(context.database.reader)
-  const isDue = anew || alone || !isYounger(before[0], SIGNS_DAYS, time)
+  const isDue = ([newest]: readonly store.KeyRow[]) => anew || alone || !isYounger(newest, SIGNS_DAYS, time)
   const isOver = (key: store.KeyRow) => alone || !isYounger(key, STAYS_DAYS, time)
-  if (!isDue && !before.some(isOver)) return
+  const before = await store.keys(context.database.reader)
+  if (!isDue(before) && !before.some(isOver)) return
   await write(context, async tx => {
-    const removedKeys = (await store.keys(tx)).filter(isOver)
+    // Another process may have made the next one meanwhile.
+    const keys = await store.keys(tx)
+    const removedKeys = keys.filter(isOver)
     if (removedKeys.length > 0) {
       await store.removeKeys(
         tx,
@@ -52,7 +54,7 @@ export async function rotateKeys(
       )
       for (const { id } of removedKeys) tx.log('click_key.delete', id)
     }
-    if (!isDue) return
+    if (!isDue(keys)) return
     const id = randomInt(1, 2 ** 32)
     await store.insertKey(tx, { id, secret: randomBytes(32).toString('base64url'), created_at: time })
     tx.log('click_key.create', id)

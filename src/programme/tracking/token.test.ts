@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { anyText } from '../../../test/any-text.ts'
-import { describeService, operatorOf } from '../../../test/harness.ts'
+import { BROWSER, describeService, operatorOf } from '../../../test/harness.ts'
+import { changeSettings } from '../../settings/rules.ts'
 import { readToken, rotateKeys } from './keys.ts'
 import { keys } from './store.ts'
 import { campaignOf, clickKey, MAX_TOKEN, newNonce, signClick, verifyClick } from './token.ts'
@@ -93,6 +94,19 @@ describeService('keys of click tokens', service => {
     const [row] = await keys(service().database.reader)
     return clickKey(row!.id, row!.secret)
   }
+
+  test('visitors who come first, all at once - one key signs for all', async () => {
+    await changeSettings(context(), { programme_page: 'https://shop.example/' })
+    const { id } = await service().newAffiliate('first', { status: 'active' })
+    const headers = { 'user-agent': BROWSER }
+    const come = () => fetch(`${service().url}/r/${id}`, { redirect: 'manual', headers })
+    const answers = await Promise.all(Array.from({ length: 20 }, come))
+    for (const answer of answers) {
+      const token = URL.parse(answer.headers.get('location')!)!.searchParams.get('aff_click')!
+      assert.equal((await read(token)).click?.affiliateId, id)
+    }
+    assert.equal((await keys(service().database.reader)).length, 1)
+  })
 
   test('a token outlives the change of keys, until those before are taken back', async () => {
     await rotateKeys(context())

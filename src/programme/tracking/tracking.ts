@@ -47,6 +47,7 @@ export class Tracking {
   readonly #names = new CampaignNames()
   readonly #rounds: Rounds
   #key: ClickKey | undefined
+  #reading: Promise<ClickKey> | undefined
   #settings: Settings | undefined
 
   /** @param cutOff aborted when the end waits no longer for a database that refuses */
@@ -193,7 +194,15 @@ export class Tracking {
     return this.#allow(address)
   }
 
-  async #readKey(): Promise<ClickKey> {
+  /** Once for all who wait for it: each of the first visitors would else make a key. */
+  #readKey(): Promise<ClickKey> {
+    this.#reading ??= this.#newestKey().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
+  }
+
+  async #newestKey(): Promise<ClickKey> {
     await rotateKeys(this.#context)
     this.#key = await currentKey(this.#context.database.reader)
     return this.#key
