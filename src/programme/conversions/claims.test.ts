@@ -152,4 +152,40 @@ describeService('clicks and visits around a sale', service => {
     await service().patch(`/affiliates/${other.id}`, { status: 'inactive' })
     assert.deepEqual(await visitOf({ visit_id: foreign }), [0, foreign])
   })
+
+  test('a claim that only a later report makes - the sale earns as if the first had made it', async () => {
+    const { id } = await service().newAffiliate('invoiced', { status: 'active' })
+    const visit = { affiliate_id: id, url: 'https://shop.test/', campaign: 'mail' }
+    await service().post('/coupons', { affiliate_id: id, code: 'SPRING', campaign: 'mail' })
+    const rule = { name: 'mail', affiliate_id: id, rate_type: 'percentage' }
+    const ofCoupon = { rate: 50, priority: 1, conditions: [{ field: 'coupon', is: ['SPRING'] }] }
+    const ofCampaign = { rate: 30, priority: 2, conditions: [{ field: 'campaign', is: ['mail'] }] }
+    for (const own of [ofCoupon, ofCampaign]) {
+      assert.equal((await service().post('/rules', { ...rule, ...own })).status, 201)
+    }
+    const claims: [() => Promise<object>, string][] = [
+      [async () => ({ visit_id: (await service().post('/visits', visit)).body.id }), '3.00'],
+      [async () => ({ coupon: 'SPRING' }), '5.00'],
+    ]
+    const sell = (reference: string, args: object = {}) =>
+      service().post('/conversions', { kind: 'sale', amount: 10, reference, ...args })
+    for (const [number, [make, amount]] of claims.entries()) {
+      // At once, in a report of the same name, and in one of another.
+      for (const [first, second] of [['once'], ['again', 'again'], ['invoice', 'session']]) {
+        const claim = await make()
+        const references = { references: [`${first} ${number}`] }
+        if (second) await sell(`${first} ${number}`)
+        const { body } = await sell(`${second ?? first} ${number}`, { ...claim, ...references })
+        const [referral] = body.referrals
+        assert.deepEqual(
+          [referral.amount, referral.campaign, referral.visit_id],
+          [amount, 'mail', 'visit_id' in claim ? claim.visit_id : 0],
+          `${first} ${JSON.stringify(body)}`,
+        )
+        if (!('visit_id' in claim)) continue
+        const read = await service().get(`/visits/${claim.visit_id}`)
+        assert.equal(read.body.referral_id, referral.referral_id)
+      }
+    }
+  })
 })

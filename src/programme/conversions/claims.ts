@@ -25,10 +25,16 @@ export interface Origins {
   readonly visits: ReadonlyMap<number, number>
 }
 
-/** The visit that led to a sale: of whoever is credited, or the first one where nobody is; 0 when there is none. */
-export function creditedVisit({ visits }: Origins, affiliateId: number): number {
+/** What led to a sale: that of whoever is credited; where nobody is, the first visit. */
+export function creditedOrigin(
+  { campaigns, visits }: Origins,
+  affiliateId: number,
+): Pick<Conversion, 'campaign' | 'visit_id'> {
   const [first = 0] = visits.values()
-  return affiliateId === 0 ? first : (visits.get(affiliateId) ?? 0)
+  return {
+    campaign: campaigns.get(affiliateId) ?? '',
+    visit_id: affiliateId === 0 ? first : (visits.get(affiliateId) ?? 0),
+  }
 }
 
 type Evidence = Pick<CreateArguments, 'affiliate_id' | 'coupon' | 'click' | 'visit_id'>

@@ -146,16 +146,23 @@ export function ownerOfTakings(payment: readonly Conversion[]): number {
 const creditTakings = (recording: Recording, payment: Payment): Promise<Payment> =>
   credit(recording, payment, ownerOfTakings(payment.members), ({ kind }) => isTaking(kind))
 
-/** Credits an unattributed sale, and creates its referrals. */
+/** What a claim says of the sale that it credits. */
+type Origin = Pick<Conversion, 'campaign' | 'coupon' | 'visit_id'>
+
+/**
+ * Credits an unattributed sale, and creates its referrals.
+ * @param origin the sale earns as if it had been reported with it; absent where nobody was led to it
+ */
 export async function creditLater(
   report: Report,
   claimant: store.Earning,
   candidates: readonly Candidate[],
+  origin?: Origin,
 ): Promise<Recorded> {
   const { payment } = report
   const own = attributionsUnder(report.fact, payment)
   const known = own.find(({ affiliate_id }) => affiliate_id === claimant.id)
-  if (known) return { conversion: known, payment: await creditSales(report, payment, claimant) }
+  if (known) return { conversion: known, payment: await creditSales(report, payment, claimant, origin) }
   const attribution: Fact = {
     ...report.fact,
     kind: 'attribution',
@@ -174,9 +181,10 @@ export async function creditLater(
       affiliate_id: claimant.id,
       campaign: '',
       candidates: JSON.stringify(candidates),
+      ...origin,
     },
   )
-  const after = await creditSales(report, withConversion(payment, row), claimant)
+  const after = await creditSales(report, withConversion(payment, row), claimant, origin)
   log(report, row, 'conversion.create')
   return { conversion: row, payment: after }
 }
@@ -203,6 +211,7 @@ async function creditSales(
   recording: Recording,
   payment: Payment,
   claimant: store.Earning,
+  origin?: Origin,
 ): Promise<Payment> {
   const { tx, settings } = recording
   const own = await ownPurchases(tx, payment.members, claimant)
@@ -211,7 +220,8 @@ async function creditSales(
   let after = await credit(recording, payment, claimant.id, one => !isTaking(one.kind) && !own.has(one))
   for (const sale of sales) {
     const history = await historyBefore(tx, sale)
-    const earned = await earnBy(tx, sale, claimant, { payment: after.members, history, settings })
+    const story = { payment: after.members, history, settings }
+    const earned = await earnBy(tx, { ...sale, ...origin }, claimant, story)
     after = withReferral(after, earned)
   }
   return creditTakings(recording, after)

@@ -14,7 +14,7 @@ import {
   claimOfAttribution,
   claimsOf,
   creditBy,
-  creditedVisit,
+  creditedOrigin,
   hasEvidence,
 } from './claims.ts'
 import { type Conversion, conversion, isEarning } from './conversion.ts'
@@ -131,9 +131,8 @@ async function recordSale(report: Report): Promise<Recorded> {
   const row = await insert(report, {
     customer_id: customerId,
     affiliate_id: affiliateId,
-    campaign: origins.campaigns.get(affiliateId) ?? '',
     candidates: JSON.stringify(candidates),
-    visit_id: creditedVisit(origins, affiliateId),
+    ...creditedOrigin(origins, affiliateId),
   })
   const withSale = withConversion(payment, row)
   const after = claimant ? await earnNow(report, withSale, { row, claimant, knownCustomer }) : withSale
@@ -209,13 +208,18 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
   const knownCustomer = isUnnamed && customer ? { ...customer, named: true } : found
   // The second report may have been sent later, without the time of the sale.
   const of = { occurredAt: Math.min(fact.occurredAt, duplicate.occurred_at) }
-  const { claims } = isUncredited
+  const origins = isUncredited
     ? await claimsOf(tx, args, of, knownCustomer?.affiliate_id ?? null, settings)
-    : { claims: [{ by: 'affiliate' as const, affiliateId }] }
+    : undefined
+  const claims = origins?.claims ?? [{ by: 'affiliate', affiliateId }]
   const buyer = { sentCustomer, knownCustomer, settings }
   const { candidates, customerId: customer_id, claimant } = await creditBy(tx, fact, claims, buyer, [earlier])
   if (!claimant) return payment
-  const after = isUncredited ? (await creditLater(report, claimant, candidates)).payment : payment
+  const origin = origins && {
+    ...creditedOrigin(origins, claimant.id),
+    coupon: duplicate.coupon || (args.coupon ?? ''),
+  }
+  const after = origin ? (await creditLater(report, claimant, candidates, origin)).payment : payment
   const { occurred_at } = duplicate
   if (knownCustomer?.affiliate_id !== null) return after
   return creditFollowing(report, after, { customer_id, occurred_at }, claimant)
