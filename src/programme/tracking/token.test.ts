@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { anyText } from '../../../test/any-text.ts'
 import { BROWSER, describeService, operatorOf } from '../../../test/harness.ts'
+import { DAY_SECONDS, now } from '../../base/time.ts'
 import { changeSettings } from '../../settings/rules.ts'
 import { readToken, rotateKeys } from './keys.ts'
 import { keys } from './store.ts'
@@ -133,5 +134,28 @@ describeService('keys of click tokens', service => {
       events.map(({ action }) => action),
       ['click_key.create', 'click_key.create', 'click_key.delete', 'click_key.delete', 'click_key.create'],
     )
+  })
+
+  test('a key signs for 90 days, and what it has signed is read until the longest window is over', async () => {
+    await rotateKeys(context(), { alone: true })
+    const first = await newest()
+    const token = signClick(click, first)
+    const rotatedAfter = async (days: number) => {
+      const created_at = now() - days * DAY_SECONDS
+      await service().database.transaction(tx =>
+        tx.updateTable('click_keys').set({ created_at }).where('id', '=', first.id).execute(),
+      )
+      await rotateKeys(context())
+    }
+    await rotatedAfter(89)
+    assert.equal((await newest()).id, first.id)
+    await rotatedAfter(90)
+    const next = await newest()
+    assert.notEqual(next.id, first.id)
+    await rotatedAfter(90 + 399)
+    assert.deepEqual(await read(token), { click })
+    await rotatedAfter(90 + 400)
+    assert.deepEqual(await read(token), { refusal: 'foreign' })
+    assert.equal((await newest()).id, next.id)
   })
 })
