@@ -2,6 +2,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { Settings } from '../../base/settings.ts'
 import type { Db } from '../../storage/database.ts'
+import { isCorrection } from '../referrals/types.ts'
 import { payeesOf } from './payees.ts'
 import { nobody, nothing, type OwedSum, type Proposal, proposalOf } from './proposal.ts'
 import type { Run } from './run.ts'
@@ -56,7 +57,10 @@ export async function propose(
   return { proposals, referrals }
 }
 
-/** Refunds count whatever their date: earnings from before the cut-off are not paid while more was taken back since. */
+/**
+ * Refunds and write-offs count whatever their date: earnings from before the cut-off are not paid while more was taken back
+ * since, and are once that was given back.
+ */
 async function sumsOf(
   db: Db,
   cutOff: number | null,
@@ -72,7 +76,7 @@ async function sumsOf(
         sums.set(row.affiliate_id, sum)
         referrals?.set(row.affiliate_id, [])
       }
-      if (cutOff !== null && row.created_at > cutOff && row.amount >= 0) {
+      if (cutOff !== null && row.created_at > cutOff && !isCorrection(row.type)) {
         sum.later = (sum.later ?? 0n) + BigInt(row.amount)
         continue
       }

@@ -17,7 +17,7 @@ export interface OwedSum {
   readonly count: number
   /** SHA-256 of their identifiers and amounts. */
   readonly digest: string
-  /** What others after the cut-off come to; undefined when there are none. */
+  /** What earnings after the cut-off come to; undefined when there are none. */
   readonly later?: bigint | undefined
 }
 
@@ -126,7 +126,7 @@ function exclusionOf(run: Terms, facts: Facts, settings: Settings): Payee['probl
   if (person) return person
   const { minimum, method } = run
   const { owed, waiting, payee } = facts
-  if (owed.count === 0 && owed.later !== undefined) {
+  if (owed.amount === 0n && owed.later) {
     const carried = decimalText(owed.later, settings.decimals)
     return {
       reason: 'after_cut_off',

@@ -48,10 +48,11 @@ describeService('a payout run from who is owed to who is paid', service => {
   test('201 - a preview says of everybody with a balance why they are in or out', async () => {
     // One after the other: a run lists them in the order of their identifiers.
     const ids: number[] = []
-    for (const name of ['rich', 'poor', 'later', 'waiting', 'taken', 'refused', 'silent']) {
+    const names = ['rich', 'poor', 'later', 'waiting', 'taken', 'refused', 'silent', 'given', 'next']
+    for (const name of names) {
       ids.push((await service().newAffiliate(name, { status: 'active' })).id)
     }
-    const [rich, poor, later, waiting, taken, refused, silent] = ids
+    const [rich, poor, later, waiting, taken, refused, silent, given, next] = ids
     await service().newAffiliate('nobody')
     await owe(rich!, 30)
     await owe(rich!, -5, { date: '2099-01-01' })
@@ -62,9 +63,16 @@ describeService('a payout run from who is owed to who is paid', service => {
     await owe(refused!, 20)
     await service().patch(`/affiliates/${refused}`, { status: 'rejected' })
     await owe(silent!, 20)
+    await owe(given!, 30)
+    await owe(next!, 50, { date: '2099-01-03' })
+    // A dispute that was won: both are behind the cut-off.
+    for (const id of [given!, next!]) {
+      await owe(id, -40, { date: '2099-01-01' })
+      await owe(id, 40, { date: '2099-01-02', type: 'refund' })
+    }
     const run = await prepare({ minimum: 10, cut_off: '2098-12-31', exclude: [silent] })
     assert.equal(run.status, 'draft')
-    assert.deepEqual([run.payees, run.amount, run.excluded], [1, 25, 6])
+    assert.deepEqual([run.payees, run.amount, run.excluded], [2, 55, 7])
     const listed = await items(run.id)
     for (const { reason, note } of listed) assert.match(note, reason ? /^[A-Z].*\.$/ : /^$/)
     const { note: carried } = listed.find((item: any) => item.affiliate_id === later)
@@ -80,6 +88,8 @@ describeService('a payout run from who is owed to who is paid', service => {
       [taken!]: 'negative',
       [refused!]: 'not_active',
       [silent!]: 'left_out',
+      [given!]: 'included',
+      [next!]: 'after_cut_off',
     })
     assert.equal((await balances(rich!)).reserved, 0)
     const leftOut = async (body: object) => {

@@ -5,6 +5,7 @@ import { inParts } from '../../storage/chunks.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
+import type { Referral } from '../referrals/referral.ts'
 import { type Item, type ItemStatus, runItem } from './item.ts'
 import { outcomes } from './outcome.ts'
 import { payoutRun, type Run } from './run.ts'
@@ -74,6 +75,7 @@ export interface OwedRow {
   readonly id: number
   readonly affiliate_id: number
   readonly amount: number
+  readonly type: Referral['type']
   readonly created_at: number
 }
 
@@ -86,7 +88,7 @@ interface OwedPage {
 const owedRows = (db: Db, { ids, after, limit }: OwedPage) =>
   db
     .selectFrom('referrals')
-    .select(['id', 'affiliate_id', 'amount', 'created_at'])
+    .select(['id', 'affiliate_id', 'amount', 'type', 'created_at'])
     .where('affiliate_id', 'in', ids)
     // An expression keeps the index of statuses from being used: most unpaid referrals belong to others.
     .where(sql<boolean>`coalesce(status, '') = 'unpaid'`)
