@@ -3,6 +3,10 @@ import { before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { assertFailure, describeService } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
+import { DAY_SECONDS, dayOf, formatTime, now } from '../../base/time.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
+import { pruneVisits } from './pruning.ts'
 import { withoutAffiliate } from './url.ts'
 
 const FIELDS = [
@@ -117,6 +121,29 @@ describeService('visits', service => {
       const sumOf = (count: 'visits' | 'converted') => rows.reduce((sum, row) => sum + row[count], 0)
       assert.deepEqual([sumOf('visits'), sumOf('converted')], [1, 1], table)
     }
+  })
+
+  test('visits are removed once they are older than the setting says; what they add up to stays', async () => {
+    const { database } = service()
+    const admin = await service().admin()
+    const id = await fresh('pruned')
+    const onDay = async (daysAgo: number) => {
+      const date = formatTime((dayOf(now()) - daysAgo) * DAY_SECONDS)
+      return (await create({ affiliate_id: id, date })).body.id as number
+    }
+    await onDay(31)
+    const [last, today] = [await onDay(30), await onDay(0)]
+    assert.equal((await admin.patch('/settings', { visit_days: 30 })).status, 200)
+    assert.equal(await database.transaction(pruneVisits), false)
+    const { body: kept } = await service().get(`/visits?affiliate_id=${id}&orderby=id&order=asc`)
+    assert.deepEqual(
+      kept.map((visit: any) => visit.id),
+      [last, today],
+    )
+    assert.equal(await visitsOf(id), 3)
+    // Removed visits do not come back with a longer setting, and nothing is wrong with that.
+    assert.equal((await admin.patch('/settings', { visit_days: 90 })).status, 200)
+    assert.deepEqual((await checkDatabase(database, features)).problems, [])
   })
 
   test('two requests of many visits do not wait for each other', async () => {
