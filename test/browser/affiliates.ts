@@ -283,6 +283,24 @@ export function affiliateScenarios(world: () => World): void {
       )
     })
 
+    test('names that cannot be read - nobody is called deleted for it', () =>
+      world().work('/', async page => {
+        await settled(page)
+        const names = /admin\/api\/affiliates\?.*affiliate_id=/
+        await page.route(names, route => route.abort())
+        const open = async (path: string) => {
+          const failed = page.waitForEvent('requestfailed', request => names.test(request.url()))
+          await page.goto(`/admin${path}`)
+          await failed
+          await page.waitForTimeout(200)
+          assert.equal(await page.getByText('(deleted)').count(), 0, path)
+        }
+        await open('/payouts')
+        await open('/affiliates/12/ledger')
+        await page.getByRole('heading', { level: 1, name: 'Ledger', exact: true }).waitFor()
+        await page.getByRole('link', { name: 'Affiliate 12' }).waitFor()
+      }))
+
     test('phone - several are chosen from their cards, and sorted', async () => {
       const made: { id: number }[] = []
       for (const name of ['carda', 'cardb']) {

@@ -9,6 +9,7 @@ import {
 } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { type Affiliate, deletedName } from './affiliate.tsx'
+import { useAffiliate } from './useAffiliate.ts'
 
 type Props = Pick<AutocompleteInputProps, 'validate' | 'helperText' | 'disabled' | 'sx'> & {
   /**
@@ -37,18 +38,13 @@ type Choice = Affiliate | { readonly id: number; readonly user?: undefined }
 function Choices({ nameOf, ...rest }: Props) {
   const context = useChoicesContext<Choice>()
   const id: number | null | undefined = useWatch({ name: 'affiliate_id' })
-  const { referenceRecord, isPending, error } = useReference<Affiliate>({
-    reference: 'affiliates',
-    id: id!,
-    options: { enabled: Boolean(id) },
-  })
+  const { isDeleted } = useAffiliate(id)
   const typed = Number(context.filterValues?.search ?? Number.NaN)
   const { referenceRecord: numbered } = useReference<Affiliate>({
     reference: 'affiliates',
     id: typed,
     options: { enabled: Number.isSafeInteger(typed) && typed > 0 },
   })
-  const isDeleted = Boolean(id) && !isPending && !error && !referenceRecord
   const first = [...(isDeleted ? [{ id: id! }] : []), ...(numbered ? [numbered] : [])]
   const otherChoices = (context.allChoices ?? []).filter(choice =>
     first.every(firstChoice => firstChoice.id !== choice.id),

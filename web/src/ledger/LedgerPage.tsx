@@ -1,8 +1,9 @@
 import { Typography } from '@mui/material'
-import { ListBase, useListContext, useReference } from 'react-admin'
+import { ListBase, useListContext } from 'react-admin'
 import { useParams } from 'react-router-dom'
 import { accounts as allAccounts } from '../../../src/programme/ledger/holdings.ts'
-import { type Affiliate, deletedName, nameOf } from '../affiliates/affiliate.tsx'
+import { deletedName, nameOf } from '../affiliates/affiliate.tsx'
+import { useAffiliate } from '../affiliates/useAffiliate.ts'
 import { API, queryOf } from '../api.ts'
 import { Cards, Ends } from '../ui/Cards.tsx'
 import type { Column } from '../ui/column.ts'
@@ -26,11 +27,12 @@ const accounts = allAccounts.filter(account => account !== 'commission')
 /** Every transfer of an affiliate, deleted or not, with the running balance. */
 export function LedgerPage() {
   const affiliateId = Number(useParams().id)
-  const { referenceRecord, isPending } = useReference<Affiliate>({ reference: 'affiliates', id: affiliateId })
-  const name = referenceRecord ? nameOf(referenceRecord) : deletedName(affiliateId)
-  const parent = referenceRecord
-    ? { to: `/affiliates/${affiliateId}/show`, label: name }
-    : { to: '/affiliates/deleted', label: 'Deleted affiliates' }
+  const { affiliate, isDeleted } = useAffiliate(affiliateId)
+  const name = affiliate ? nameOf(affiliate) : `Affiliate ${affiliateId}`
+  const parent = isDeleted
+    ? { to: '/affiliates/deleted', label: 'Deleted affiliates' }
+    : { to: `/affiliates/${affiliateId}/show`, label: name }
+  const ofWhom = isDeleted ? deletedName(affiliateId) : affiliate && name
   return (
     <ListBase
       resource={`affiliates/${affiliateId}/ledger`}
@@ -39,7 +41,7 @@ export function LedgerPage() {
       storeKey={false}
     >
       <Page
-        title={isPending ? 'Ledger' : `Ledger of ${name}`}
+        title={ofWhom === undefined ? 'Ledger' : `Ledger of ${ofWhom}`}
         parent={parent}
         actions={
           <>
