@@ -102,6 +102,24 @@ export function formScenarios(world: () => World): void {
       await world().api('DELETE', `/payouts/${payout_id}`)
     })
 
+    test('no answer when the unpaid referrals are read again - those that are ticked stay, and can be read anew', async () => {
+      const referral = { affiliate_id: 22, amount: 7, status: 'unpaid', reference: 'ticked' }
+      const { referral_id } = await world().make('/referrals', referral)
+      await world().work('/payouts/create?affiliate_id=22', async page => {
+        page.on('dialog', dialog => dialog.accept())
+        const box = page.getByRole('checkbox', { name: /ticked/ })
+        await box.check()
+        await settled(page)
+        await lose(page, '/referrals')
+        assert.equal(await box.isChecked(), true)
+        await page.getByRole('button', { name: 'Try again' }).click()
+        await page.getByText('No answer came').waitFor({ state: 'hidden' })
+        assert.equal(await box.isChecked(), true)
+        await page.goto('/admin')
+      })
+      await world().api('DELETE', `/referrals/${referral_id}`)
+    })
+
     test('no answer when an affiliate is read again - the page says so, and stays with the question on it', () =>
       world().work('/affiliates/22/show', async page => {
         await page.getByRole('button', { name: 'Delete' }).click()

@@ -71,8 +71,8 @@ function OfAffiliate({ affiliateId, lastSum }: { affiliateId: number; lastSum: R
     if (ticked.some(({ id }) => !unpaid.has(id))) setTicked(ticked.filter(({ id }) => unpaid.has(id)))
     await Promise.all([refetch(), balances.refetch()])
   })
-  if (error) return <Problem error={error} />
-  if (!data) return null
+  const problem = error && <Problem error={error} retry={() => refetch()} />
+  if (!data) return problem
   if (data.length === 0) {
     return (
       <Typography variant="body2" sx={{ color: 'text.secondary' }}>
@@ -83,6 +83,7 @@ function OfAffiliate({ affiliateId, lastSum }: { affiliateId: number; lastSum: R
   const areAllTicked = ticked.length === data.length
   return (
     <Box component="fieldset" sx={{ m: 0, p: 0, border: 0, minWidth: 0 }}>
+      {problem}
       <Stack direction="row" sx={{ justifyContent: 'space-between', alignItems: 'center', flexWrap: 'wrap' }}>
         <Typography component="legend" variant="h3" sx={{ float: 'left' }}>
           Unpaid referrals
