@@ -6,7 +6,7 @@ import { existsSync, lstatSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
@@ -102,6 +102,8 @@ test('a backup that is made under load is whole, and once restored answers like 
 
   const restored = await succeeds('restore', backup, '--database', url)
   await succeeds('check', '--database', url)
+  const kept = (await readdir(folder.path)).filter(name => name.includes('.before-restore-'))
+  assert.deepEqual(kept, [basename(restored.previous)])
   await succeeds('check', '--database', `sqlite:${restored.previous}`)
   const again = await serveProcess(['--database', url, '--log-level', 'error'])
   t.after(() => again.stop('SIGKILL'))

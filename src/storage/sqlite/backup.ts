@@ -82,7 +82,7 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
     // Migrated before it is moved into place: a backup of a newer version is refused here.
     await (await openDatabase(`sqlite:${partial}`, [], { existing: true })).close()
     await flush(partial)
-    leaveLog(lock)
+    leaveLog(lock, file)
     const aside = setAside(file)
     // A service that has started meanwhile may have created one by now.
     if (aside === undefined) place(partial, file, inUse)
@@ -205,12 +205,15 @@ function lockOut(file: string): DatabaseSync | undefined {
 }
 
 /** Empties the write-ahead log into the database. Closing with the lock would remove the new database's log. */
-function leaveLog(lock: DatabaseSync | undefined): void {
+function leaveLog(lock: DatabaseSync | undefined, file: string): void {
+  if (!lock) return
   try {
-    lock?.exec('PRAGMA journal_mode = DELETE')
+    lock.exec('PRAGMA journal_mode = DELETE')
+    // While the lock is held, SQLite keeps the journal of what it has just committed.
+    rmSync(`${file}-journal`, { force: true })
   } catch {
     // For a damaged file, the log is set aside as well.
-    lock?.close()
+    lock.close()
   }
 }
 
