@@ -168,6 +168,18 @@ describe('the command line', () => {
     assert.equal(JSON.parse(stdin.stdout).login, 'two')
   })
 
+  test('1 - a password on standard input that never ends', async () => {
+    let parts = 0
+    async function* endless() {
+      for (; parts < 1000; parts += 1) yield 'x'.repeat(4096)
+    }
+    const args = ['users', 'password', 'two', '--password-stdin', '--database', database]
+    const { code, stderr } = await runCommand(args, endless())
+    assert.equal(code, 1)
+    assert.match(stderr, /^error: .*8 to 1000 characters/)
+    assert.ok(parts < 10, `${parts} parts were read`)
+  })
+
   test('1 - an account that is there, a password that is short, an address that is none', async () => {
     for (const [args, message] of [
       [['--login', 'BOSS', '--email', 'b@example.com'], /login name/],

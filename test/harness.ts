@@ -405,10 +405,18 @@ export interface Finished {
  * Runs a command to its end, in this process: to start another takes much longer than most commands.
  * What is true of the process, such as its signals and the files that it makes, `affiliated` shows.
  */
-export async function runCommand(args: string[], input = ''): Promise<Finished> {
+export async function runCommand(
+  args: string[],
+  input: string | AsyncIterable<string> = '',
+): Promise<Finished> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const printed = Promise.all([text(stdout), text(stderr)])
-  const terminal: Terminal = { stdin: Readable.from([input]), stdout, stderr, exitCode: 0 }
+  const terminal: Terminal = {
+    stdin: Readable.from(typeof input === 'string' ? [input] : input),
+    stdout,
+    stderr,
+    exitCode: 0,
+  }
   await run(args, terminal)
   stdout.end()
   stderr.end()

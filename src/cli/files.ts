@@ -1,7 +1,8 @@
-/** Files that commands write. */
+/** Files that commands read and write. */
 import { existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { flush, partialOf, placeNew, removedAfter } from '../base/files.ts'
 import { CommandFailed } from './command.ts'
@@ -55,3 +56,19 @@ async function fill<T extends Content>(path: string, flags: string, begin: () =>
 }
 
 const isTaken = (path: string) => new CommandFailed(`${path} is there already: name another file.`)
+
+/**
+ * Reads what may be a pipe, whose length nobody knows, or never end.
+ * @returns its bytes; no more than one beyond `most` when there are more
+ */
+export async function readUpTo(source: Readable, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of source) {
+    const bytes = Buffer.from(chunk)
+    chunks.push(bytes)
+    length += bytes.length
+    if (length > most) break
+  }
+  return Buffer.concat(chunks).subarray(0, most + 1)
+}

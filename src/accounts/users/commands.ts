@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers'
 import { Argument, type Command, Option } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { formatTime } from '../../base/time.ts'
@@ -12,6 +11,7 @@ import {
   withDatabase,
   withNewDatabase,
 } from '../../cli/command.ts'
+import { readUpTo } from '../../cli/files.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import type { Database } from '../../storage/database.ts'
 import { generatePassword } from './password.ts'
@@ -127,12 +127,17 @@ async function setRole(login: string, name: Role | typeof NO_ROLE, options: Comm
 export const keysRevoked = (count: number): string =>
   count === 1 ? 'Its API key was revoked.' : `${count || 'No'} API keys were revoked.`
 
+/** A thousand characters and the end of their line: what is longer is refused, however long it is. */
+const LONGEST_PASSWORD_BYTES = 4002
+
 async function passwordOf({
   password,
   passwordStdin,
   terminal,
 }: PasswordOptions): Promise<string | undefined> {
-  return passwordStdin ? (await text(terminal.stdin)).replace(/\r?\n$/, '') : password
+  if (!passwordStdin) return password
+  const bytes = await readUpTo(terminal.stdin, LONGEST_PASSWORD_BYTES)
+  return bytes.toString().replace(/\r?\n$/, '')
 }
 
 async function list(options: CommonOptions): Promise<void> {

@@ -15,7 +15,7 @@ import {
   table,
   withDatabase,
 } from '../../cli/command.ts'
-import { writeWhole } from '../../cli/files.ts'
+import { readUpTo, writeWhole } from '../../cli/files.ts'
 import { identifier, secretKeyOption } from '../../cli/options.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
@@ -290,10 +290,11 @@ async function result(
 async function contentOf(path: string): Promise<string> {
   const file = await open(path)
   try {
-    if ((await file.stat()).size > MOST_CONTENT) {
+    const bytes = await readUpTo(file.createReadStream(), MOST_CONTENT)
+    if (bytes.length > MOST_CONTENT) {
       throw new CommandFailed(`${path} is larger than ${MOST_CONTENT / MIB} MiB: split it.`)
     }
-    return new TextDecoder('utf-8', { fatal: true }).decode(await file.readFile())
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
     if (cause instanceof TypeError) throw new CommandFailed(`${path} must be encoded as UTF-8.`)
     throw cause
