@@ -168,7 +168,7 @@ describe('the command line', () => {
     assert.equal(JSON.parse(stdin.stdout).login, 'two')
   })
 
-  test('1 - a password on standard input that never ends', async () => {
+  test('1 - a password on standard input that never ends, or has two lines', async () => {
     let parts = 0
     async function* endless() {
       for (; parts < 1000; parts += 1) yield 'x'.repeat(4096)
@@ -176,7 +176,10 @@ describe('the command line', () => {
     const args = ['users', 'password', 'two', '--password-stdin', '--database', database]
     const { code, stderr } = await runCommand(args, endless())
     assert.equal(code, 1)
-    assert.match(stderr, /^error: .*8 to 1000 characters/)
+    assert.match(stderr, /^error: .*password: .*at most 1000 characters/)
+    const twice = await runCommand(args, 'typed as for passwd\ntyped as for passwd\n')
+    assert.equal(twice.code, 1)
+    assert.match(twice.stderr, /^error: .*password: must be one line of text/)
     assert.ok(parts < 10, `${parts} parts were read`)
   })
 

@@ -1,4 +1,5 @@
 import { Argument, type Command, Option } from 'commander'
+import { Type } from 'typebox'
 import { commandLine } from '../../base/actor.ts'
 import { formatTime } from '../../base/time.ts'
 import {
@@ -96,7 +97,9 @@ async function create(options: CreateOptions): Promise<void> {
 }
 
 async function setPassword(login: string, options: PasswordOptions): Promise<void> {
-  const givenPassword = await passwordOf(options)
+  const { password: givenPassword } = checkedArguments(Type.Pick(userArguments, ['password']), {
+    password: await passwordOf(options),
+  })
   const password = givenPassword ?? generatePassword()
   const user = await withDatabase(options, async database => {
     const account = await accountNamed(database, login)
