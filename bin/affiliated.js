@@ -11,6 +11,8 @@ const OLDEST_MAJOR = 24
 // small and costs nothing that can be measured. So does collecting the rest for the first time at 40 MiB, and from then
 // on at twice what was in use: V8 by itself waits for up to four times as much when it is busy.
 const FLAGS = ['--max-semi-space-size=8', '--initial-old-space-size=40', '--heap-growing-percent=100']
+// glibc otherwise keeps freed memory for each thread apart, where no other can use it.
+const ENVIRONMENT = { MALLOC_ARENA_MAX: '2', ...process.env }
 
 const here = path => fileURLToPath(new URL(path, import.meta.url))
 const launcher = fileURLToPath(import.meta.url)
@@ -19,7 +21,11 @@ const args = process.argv.slice(2)
 if (Number.parseInt(process.versions.node, 10) < OLDEST_MAJOR) runPinned()
 else if (process.execve && !FLAGS.every(flag => process.execArgv.includes(flag))) {
   // Node takes the flags at its start only. This replaces the process by one that has them; it stays the same process.
-  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...FLAGS, launcher, ...args])
+  process.execve(
+    process.execPath,
+    [process.execPath, ...process.execArgv, ...FLAGS, launcher, ...args],
+    ENVIRONMENT,
+  )
 } else await run()
 
 async function run() {
@@ -53,6 +59,7 @@ function runPinned() {
     process.exit(1)
   }
   const child = spawn(pinned, [...FLAGS, launcher, ...args], {
+    env: ENVIRONMENT,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
