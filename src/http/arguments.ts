@@ -66,7 +66,7 @@ export class ArgumentReader<T extends TObject = TObject> {
     for (const name of this.#bodyOnly) if (Object.hasOwn(query, name)) refuseInQuery(name, result)
     this.#takeAll(body, result, isTyped ? isNull : isLeftBlank)
     this.#take(path, result, isNull)
-    for (const [name, failure] of this.#refused) if (!isNothing(result.args[name])) throw new Failure(failure)
+    this.#refuse(result.args)
     // Compiled on first use: most endpoints are not used in the first second, and together they would double the
     // start-up time.
     this.#compiled ??= ajv.compile(this.#schema)
@@ -101,6 +101,13 @@ export class ArgumentReader<T extends TObject = TObject> {
       if (coerce === undefined || isUnsent(value, schema) || isIgnored(value, schema))
         ignore(label, value, result)
       else result.args[name] = coerce(sentPart(value, schema, label, taking))
+    }
+  }
+
+  #refuse(args: Record<string, unknown>): void {
+    for (const [name, failure] of this.#refused) {
+      if (!noIdentifiers.has(args[name])) throw new Failure(failure)
+      delete args[name]
     }
   }
 
@@ -162,8 +169,8 @@ function ignore(label: string, value: unknown, { ignored, problems }: Read): voi
 /** Whether a value counts as not sent. */
 type IsUnsent = (value: unknown, schema: JsonSchema) => boolean
 
-/** No identifier: client programs of AffiliateWP send it for none. */
-const isNothing = (value: unknown) => value === undefined || value === '' || Number(value) === 0
+/** What client programs of AffiliateWP send for none. */
+const noIdentifiers: ReadonlySet<unknown> = new Set([undefined, '', 0, '0'])
 
 /** Of JSON. */
 const isNull: IsUnsent = value => value === null

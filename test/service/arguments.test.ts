@@ -54,6 +54,11 @@ describeService('arguments', service => {
       assert.equal((await post(`/referrals?affiliate_id=1&amount=1&referral_id=${none}`)).status, 201)
     }
     assert.equal((await service().post('/creatives', { creative_id: '', id: 0, name: 'Two' })).status, 201)
+    const rule = '/rules?name=New&rate_type=percentage&rate=5&affiliate_id=1&rule_id='
+    assertFailure(await post(`${rule}{}`), 400, 'affwp_rest_rule_exists')
+    for (const none of ['', '0']) assert.equal((await post(rule + none)).status, 201)
+    const inside = { rule_id: { toString: '' }, name: 'New' }
+    assertFailure(await service().post('/rules', inside), 400, 'affwp_rest_rule_exists')
     const lines = ['{"affiliate_id":1}', '{"affiliate_id":1,"id":5}'].join('\n')
     const headers = { 'content-type': 'application/x-ndjson' }
     assert.match(
