@@ -110,6 +110,9 @@ export function payoutScenarios(world: () => World): void {
         await page.getByRole('combobox', { name: 'Affiliate' }).fill('changed')
         await page.getByRole('option', { name: /changed/ }).click()
         await page.getByLabel('Amount').fill('10')
+        // What is said of the affiliate moves the button.
+        await page.getByText('This affiliate has no unpaid referrals.').waitFor()
+        await page.getByText('$10.00 is more than the $0.00 that is owed.').waitFor()
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByRole('alert').getByText('It may have been saved.').waitFor()
         await page.unroute('**/admin/api/payouts')

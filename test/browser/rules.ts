@@ -120,8 +120,11 @@ export function ruleScenarios(world: () => World): void {
         await page.getByRole('link', { name: 'Commas', exact: true }).click()
         await page.getByLabel('Name').fill('Renamed')
         await page.getByRole('button', { name: 'Save' }).click()
-        await page.getByRole('link', { name: 'Renamed' }).click()
-        assert.deepEqual((await current()).conditions, [{ field: 'product', is: products }])
+        await page.getByRole('link', { name: 'Renamed' }).waitFor()
+        const renamed = await current()
+        assert.deepEqual(renamed.conditions, [{ field: 'product', is: products }])
+        // The list is read anew: until then the name leads to the version before.
+        await page.locator(`a[href$="/rules/${renamed.id}"]`).click()
         await page.getByLabel('Values').fill('"Hat, red" , Socks,"Belt')
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByText('Product is one of "Hat, red", Socks, """Belt"').waitFor()
