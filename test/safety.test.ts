@@ -177,6 +177,7 @@ test('1 - what is no backup is not restored, and the database stays as it is', a
     await fails(/^error: /, 'restore', source, '--database', url)
     assert.deepEqual(await readFile(file), before, source)
   }
+  await fails(/ is a folder, and no backup\.$/m, 'restore', folder.path, '--database', url)
   await fails(
     /There is no database/,
     'backup',

@@ -21,6 +21,11 @@ async function rotate(options: CommonOptions & { forget?: true }): Promise<void>
   const records = rows.map(({ id, created_at }) => ({ id, date: formatTime(created_at) }))
   print(options, { keys: records }, [
     `Click tokens are signed by key ${records[0]!.id} from now on, by a service that runs within a second.`,
-    ...(records.length > 1 ? [`Those of ${records.length - 1} older keys are still valid.`] : []),
+    ...stillValid(records.length - 1),
   ])
+}
+
+function stillValid(olderKeys: number): string[] {
+  if (olderKeys === 0) return []
+  return [`Those of ${olderKeys === 1 ? 'the older key' : `${olderKeys} older keys`} are still valid.`]
 }

@@ -12,6 +12,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -68,6 +69,7 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
   const file = existsSync(named) ? realpathSync(named) : named
   const origin = resolve(source)
   if (!existsSync(origin)) throw new DatabaseUnusable(`There is no file ${origin}.`)
+  if (statSync(origin).isDirectory()) throw new DatabaseUnusable(`${origin} is a folder, and no backup.`)
   if (origin === file) throw new DatabaseUnusable('This is the database itself, and no backup of it.')
   const prepare = () => makeFolder(dirname(file))
   return writeBeside(file, 'Nothing was restored', prepare, async partial => {
