@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { column, downloaded } from './affiliates.ts'
-import { goTo } from './pages.ts'
+import { goTo, settled } from './pages.ts'
 import { eventually, idle, type World } from './world.ts'
 
 export function referralScenarios(world: () => World): void {
@@ -104,6 +104,7 @@ export function referralScenarios(world: () => World): void {
         await earner.pressSequentially('#1', { delay: 60 })
         await page.getByRole('option', { name: /#1 / }).first().click()
         await eventually(async () => assert.equal(await reason.inputValue(), ''))
+        await settled(page)
         await earner.fill('')
         await earner.pressSequentially(own.split(' #')[0]!, { delay: 60 })
         await page.getByRole('option', { name: own, exact: true }).click()
