@@ -41,8 +41,7 @@ export const paragraphs = (maxLength: number, description: string) =>
   Type.String({ maxLength, format: 'paragraphs', description })
 
 /** Refused where it is sent. @param failure what it is answered with */
-export const refused = (failure: FailureName, description: string) =>
-  Type.Unknown({ description, 'x-refused': failure })
+export const refused = (failure: FailureName) => Type.Unknown({ 'x-refused': failure })
 
 const CODE = '^[A-Za-z0-9_-]{1,64}$'
 

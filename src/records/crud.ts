@@ -98,7 +98,7 @@ export function listingOf<N extends string, F extends Fields>(
  * edit.
  */
 export function refusedIdentifiers({ name }: Pick<Any, 'name'>): { readonly id: TOptional<TUnknown> } {
-  const identifier = Type.Optional(refused(`numbered_${name}`, 'Not to be sent: the service chooses it.'))
+  const identifier = Type.Optional(refused(`numbered_${name}`))
   return { [`${name}_id`]: identifier, id: identifier }
 }
 

@@ -114,6 +114,10 @@ describeService('referrals and the ledger on the command line', service => {
     const path = await file('columns.csv', 'affiliate_id,amuont,reference', `${affiliate},1,C-1`)
     assert.match((await run('referrals', 'import', path)).stderr, /line 1 .*not known: amuont\./)
     assert.equal((await run('referrals', 'import', path, '--ignore', 'amuont', '--dry-run')).code, 0)
+    const old = await file('old.csv', 'referral_id,affiliate_id,reference', `7,${affiliate},C-1`)
+    const refused = (await run('referrals', 'import', old)).stderr
+    assert.match(refused, /not known: referral_id\. Those that referrals have are (?!.*\breferral_id\b)/)
+    assert.equal((await run('referrals', 'import', old, '--ignore', 'referral_id', '--dry-run')).code, 0)
     const nameless = await file('nameless.csv', 'affiliate_id,reference,', `${affiliate},C-1,`)
     assert.match((await run('referrals', 'import', nameless)).stderr, /not known: '' \(without a name\)\./)
     assert.equal((await run('referrals', 'import', nameless, '--ignore', '', '--dry-run')).code, 0)

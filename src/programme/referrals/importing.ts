@@ -7,6 +7,7 @@ import { CsvError, type CsvRow, readCsv } from '../../base/csv.ts'
 import { Failure, missingArguments } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
 import { inTransaction, type RequestContext, write } from '../../events/write.ts'
+import { argumentsOf } from '../../http/discovery.ts'
 import type { Tx } from '../../storage/database.ts'
 import { createOrFind, withAffiliate } from './rules.ts'
 import { type CreateArguments, createArguments } from './schema.ts'
@@ -77,7 +78,7 @@ async function goThrough(context: RequestContext, options: ImportOptions, keeps:
   }
   for await (const row of linesOf(options)) {
     result.lines += 1
-    const line = attempt(result, row.line, () => argumentsOf(row, options))
+    const line = attempt(result, row.line, () => argumentsIn(row, options))
     if (line) batch.push({ line: row.line, args: line })
     if (batch.length === AT_ONCE) await flush()
   }
@@ -113,7 +114,7 @@ async function* linesOf({ open, ignored }: ImportOptions): AsyncGenerator<NamedR
 
 function namesIn({ line, cells }: CsvRow, ignored: readonly string[]): string[] {
   const names = cells.map(cell => cell.trim().toLowerCase())
-  const knownColumns = Object.keys(createArguments.properties)
+  const knownColumns = argumentsOf({ arguments: createArguments }).map(([name]) => name)
   const unknown = names.filter(name => !knownColumns.includes(name) && !ignored.includes(name))
   if (unknown.length > 0) {
     const listed = unknown.map(name => name || "'' (without a name)").join(', ')
@@ -127,7 +128,7 @@ function namesIn({ line, cells }: CsvRow, ignored: readonly string[]): string[] 
 }
 
 /** @throws Failure, CsvError */
-function argumentsOf({ line, values, problem }: NamedRow, { read, context }: ImportOptions): CreateArguments {
+function argumentsIn({ line, values, problem }: NamedRow, { read, context }: ImportOptions): CreateArguments {
   if (problem) throw new CsvError(line, problem)
   const args = read(values)
   if (!args.reference) throw missingArguments(['reference'])
