@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { downloaded } from './affiliates.ts'
 import { goTo, settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
@@ -233,12 +234,22 @@ export function toolScenarios(world: () => World): void {
         await page.getByRole('button', { name: '12 months', pressed: true }).waitFor()
         await page.goForward()
         await page.getByText(/From Jan 5, 2026 until Jan 20, 2026/).waitFor()
-        // Refused once, not by each report.
+        // Refused once, not by each report, whichever answer comes last.
+        await page.route(/earnings-by-month/, async route => {
+          await delay(1000)
+          await route.continue()
+        })
+        await page.evaluate(`
+          mostAlerts = 0
+          new MutationObserver(() => {
+            mostAlerts = Math.max(mostAlerts, document.querySelectorAll('[role=alert]').length)
+          }).observe(document.body, { subtree: true, childList: true })`)
         await page.getByLabel('To', { exact: true }).fill('2026-01-04')
         await page.getByRole('alert').getByText('To: must not be before from.').waitFor()
         await settled(page)
         assert.equal(await page.getByRole('alert').count(), 1)
         assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+        assert.equal(await page.evaluate('mostAlerts'), 1)
         await page.getByLabel('To', { exact: true }).fill('2026-01-21')
         await page.getByText(/From Jan 5, 2026 until Jan 21, 2026/).waitFor()
       }))

@@ -17,7 +17,7 @@ import { type ReactNode, useId, useState } from 'react'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { Problem } from '../ui/Page.tsx'
 import { figures } from '../ui/table.tsx'
-import { csvOf, type ReportName, type Rows, type Scope, useReport } from './report.ts'
+import { csvOf, isRefused, type ReportName, type Rows, type Scope, useReport } from './report.ts'
 
 export interface Column<R> {
   label: string
@@ -66,7 +66,11 @@ export function ReportCard<N extends ReportName>(props: Props<N>) {
         </Typography>
         {choice}
       </Stack>
-      {error ? <Problem error={error} retry={() => refetch()} /> : <Content {...props} rows={data?.rows} />}
+      {error && !isRefused(error) ? (
+        <Problem error={error} retry={() => refetch()} />
+      ) : (
+        <Content {...props} rows={data?.rows} />
+      )}
     </Card>
   )
 }

@@ -1,6 +1,5 @@
 import { Box, useTheme } from '@mui/material'
 import { useEffect, useRef, useState } from 'react'
-import { HttpError } from 'react-admin'
 import { useSearchParams } from 'react-router-dom'
 import type { Sum } from '../payouts/payout.ts'
 import { DayField } from '../ui/DayField.tsx'
@@ -18,7 +17,7 @@ import {
 import { RankPlot, TimePlot } from './Plot.tsx'
 import { type Column, ReportCard } from './ReportCard.tsx'
 import { axisLabel, BESIDE_TEN, MOST_METHODS, methodOf, nameOf, shorten, unique } from './ranks.ts'
-import { type Rows, type Scope, spans, useReport } from './report.ts'
+import { isRefused, type Rows, type Scope, spans, useReport } from './report.ts'
 import { Summary } from './Summary.tsx'
 import { Toggle } from './Toggle.tsx'
 
@@ -36,10 +35,9 @@ export function Reports() {
   )
 }
 
-/** Days that are none, such as an end before the beginning, are refused once, and not by each report. */
 function OfScope({ scope }: { scope: Scope }) {
   const { error } = useReport('earnings-by-month', scope)
-  if (error instanceof HttpError && error.status === 400) return <Problem error={error} />
+  if (isRefused(error)) return <Problem error={error} />
   return (
     <>
       <Summary scope={scope} />

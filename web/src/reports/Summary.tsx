@@ -2,7 +2,7 @@ import { Typography } from '@mui/material'
 import { count, day, useMoney } from '../ui/format.ts'
 import { Problem } from '../ui/Page.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
-import { type Scope, useReport } from './report.ts'
+import { isRefused, type Scope, useReport } from './report.ts'
 
 /** Totals of the period, next to those of the preceding period of the same length. */
 export function Summary({ scope }: { scope: Scope }) {
@@ -10,7 +10,7 @@ export function Summary({ scope }: { scope: Scope }) {
   const earnings = useReport('earnings-by-month', scope)
   const conversion = useReport('conversion-by-month', scope)
   const error = earnings.error ?? conversion.error
-  if (error) return <Problem error={error} />
+  if (error && !isRefused(error)) return <Problem error={error} />
   const { totals, before } = earnings.data ?? {}
   const visits = conversion.data?.totals
   const visitsBefore = conversion.data?.before

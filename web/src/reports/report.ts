@@ -1,5 +1,6 @@
 /** Reports, as the server computes them. */
 import { useQuery } from '@tanstack/react-query'
+import { HttpError } from 'react-admin'
 import type { ReportName, ReportRows, Span } from '../../../src/admin/reports/schema.ts'
 import { API, get, queryOf } from '../api.ts'
 
@@ -38,6 +39,9 @@ export function useReport<N extends ReportName>(name: N, scope: Scope) {
     placeholderData: before => before,
   })
 }
+
+/** Whether the days are none, such as an end before the beginning: the page says it, once for all its reports. */
+export const isRefused = (error: unknown): boolean => error instanceof HttpError && error.status === 400
 
 export const csvOf = (name: ReportName, scope: Scope) =>
   `${API}/reports/${name}?${queryOf({ ...scope, format: 'csv' })}`
