@@ -12,6 +12,8 @@ import { newNonce } from './token.ts'
 import { Tracking } from './tracking.ts'
 
 const VISITS = 2000
+/** More than wait at most. */
+const COME = 18_000
 
 const answered = (affiliateId: number, args: Partial<AnsweredVisit> = {}): AnsweredVisit => ({
   affiliateId,
@@ -51,6 +53,34 @@ describeService('visits that wait', service => {
     assert.deepEqual(failures, [])
     const { body } = await service().get(`/affiliates/${id}`)
     assert.equal(body.visits, VISITS)
+  })
+
+  test('none is lost while more come than the usual number for each transaction', async () => {
+    const { database } = service()
+    const { id } = await service().newAffiliate('popular', { status: 'active' })
+    const lost: unknown[] = []
+    let answeredCount = 0
+    const visited: Database = {
+      ...database,
+      async transaction(work, options) {
+        const result = await database.transaction(work, options)
+        // The disk is slow: meanwhile so many are answered.
+        for (let number = 0; number < 300 && answeredCount < COME; number++) {
+          batch.add(answered(id, { network: `10.1.${number % 250}.0` }))
+          answeredCount += 1
+        }
+        return result
+      },
+    }
+    const batch = new VisitBatch(
+      { ...operatorOf(database), database: visited },
+      { failed: error => lost.push(error), dropped: visits => lost.push(visits) },
+    )
+    batch.add(answered(id))
+    while (answeredCount < COME && lost.length === 0) await delay(10)
+    await batch.close()
+    assert.deepEqual(lost, [])
+    assert.equal((await service().get(`/affiliates/${id}`)).body.visits, COME + 1)
   })
 
   test('a visit is counted once when nobody knows whether it was committed', async () => {

@@ -24,8 +24,10 @@ const EVERY_MS = 500
  * statements insert on the embedded engine, see `insertRows`.
  */
 const ENOUGH = 2 * ROWS_AT_ONCE
-/** The most that share a transaction, when the database takes longer for each than visits take to come. */
-const MOST_TOGETHER = 3 * ENOUGH
+/** So many share a transaction, when the database takes longer for each than visits take to come. */
+const TOGETHER = 3 * ENOUGH
+/** And this part of those that wait, if that is more: transactions that are slow must not let ever more wait until some are lost. */
+const PART_TOGETHER = 1 / 16
 /** The most visits that wait; further ones are answered, and not written. */
 const MOST_WAITING = 10_000
 const VISITORS_PER_SWEEP = 1000
@@ -135,7 +137,7 @@ export class VisitBatch {
   async #flush(): Promise<void> {
     if (this.#dropped > 0) this.#reports.dropped(this.#dropped)
     this.#dropped = 0
-    const batch = this.#waiting.splice(0, MOST_TOGETHER)
+    const batch = this.#waiting.splice(0, Math.max(TOGETHER, this.#waiting.length * PART_TOGETHER))
     const sightings = [...this.#sightings.values()]
     const loads = [...this.#loads]
     if (batch.length + sightings.length + loads.length === 0) return
