@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { describeService, operatorOf } from '../../../test/harness.ts'
+import { features } from '../../app.ts'
 import { now } from '../../base/time.ts'
+import { checkDatabase } from '../../operations/check/rules.ts'
 import { currentKey, rotateKeys } from '../tracking/keys.ts'
 import { newNonce, signClick } from '../tracking/token.ts'
 
@@ -124,7 +126,7 @@ describeService('clicks and visits around a sale', service => {
     for (const [number, text] of odd.entries()) {
       const sale = { kind: 'sale', amount: 10, reference: `odd ${number}`, click: { last: text } }
       const { body } = await service().post('/conversions', sale)
-      assert.equal(body.conversion.affiliate_id, 0, JSON.stringify(body))
+      assert.equal(body.conversion?.affiliate_id, 0, JSON.stringify(body))
       assert.match(body.explanation.candidates[0].text, /is (?:forged|cut|foreign)/)
     }
   })
@@ -187,5 +189,39 @@ describeService('clicks and visits around a sale', service => {
         assert.equal(read.body.referral_id, referral.referral_id)
       }
     }
+  })
+
+  test('a claim that only a later report makes and that is refused - the explanation says why', async () => {
+    const { id } = await service().newAffiliate('toolate', { status: 'active' })
+    await service().post('/coupons', { affiliate_id: id, code: 'LATE', status: 'inactive' })
+    const sell = (reference: string, args: object = {}) =>
+      service().post('/conversions', { kind: 'sale', amount: 10, reference, ...args })
+    for (const [first, second] of [
+      ['paid', 'paid'],
+      ['invoiced', 'checkout'],
+    ] as const) {
+      const { conversion_id } = (await sell(first)).body.conversion
+      const reasonsNow = async () => {
+        const { body } = await service().get(`/conversions/${conversion_id}/explanation`)
+        return [
+          body.candidates.map(({ reason }: { reason: string }) => reason),
+          body.sentences.includes('Nothing that was sent names an affiliate.'),
+        ]
+      }
+      assert.deepEqual(await reasonsNow(), [[], true])
+      const references = { references: [first] }
+      for (const claim of [{ coupon: 'LATE' }, { coupon: 'LATE' }, { click: { last: 'forged' } }]) {
+        const { body } = await sell(second, { ...claim, ...references })
+        assert.equal(body.conversion?.affiliate_id, 0, JSON.stringify(body))
+        assert.deepEqual(await reasonsNow(), [['inactive_coupon'], false])
+      }
+      const { body: events } = await service().get('/events?type=conversion.claim')
+      const told = events.filter(({ record_id }: { record_id: number }) => record_id === conversion_id)
+      assert.deepEqual(
+        told.map(({ changes }: { changes: object }) => changes),
+        [{ refused: [null, `The coupon is of affiliate ${id}, and is not active.`] }],
+      )
+    }
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
   })
 })

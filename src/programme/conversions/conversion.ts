@@ -202,7 +202,7 @@ const fields = {
   },
 } as const
 
-const actions = ['create', 'unattributed', 'attribute'] as const
+const actions = ['create', 'unattributed', 'attribute', 'claim'] as const
 
 const plain = kind({
   name: 'conversion',
@@ -210,6 +210,7 @@ const plain = kind({
   fields,
   actions,
   creating: ['create', 'unattributed'],
+  plain: ['refused'],
   indexed: ['affiliate_id', 'date'],
   search:
     'An identifier (digits find a whole reference as well), or words of the reference or of the other names of the payment, each or a part of it, in any order.',

@@ -44,8 +44,13 @@ export const holdReferrals = async (tx: Tx, { id, referrals }: Payment): Promise
 /** As the query of the same name counts. */
 const versionOf = (members: readonly Conversion[]): number =>
   members.reduce(
-    (sum, { affiliate_id, customer, metadata }) =>
-      sum + 1 + Number(affiliate_id !== 0) + Number(customer === '') + Number(metadata === ''),
+    (sum, { affiliate_id, customer, metadata, candidates }) =>
+      sum +
+      1 +
+      Number(affiliate_id !== 0) +
+      Number(customer === '') +
+      Number(metadata === '') +
+      Number(candidates !== '' && candidates !== '[]'),
     0,
   )
 

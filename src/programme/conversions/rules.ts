@@ -8,7 +8,7 @@ import type { Settings } from '../../base/settings.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { readingOf } from '../../records/rules.ts'
 import { noSuch } from '../../records/store.ts'
-import { attribute, type Candidate, candidatesOf } from './attribution.ts'
+import { attribute, type Candidate, candidatesOf, sentenceOf } from './attribution.ts'
 import {
   attributionsIn,
   claimOfAttribution,
@@ -214,7 +214,7 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
   const claims = origins?.claims ?? [{ by: 'affiliate', affiliateId }]
   const buyer = { sentCustomer, knownCustomer, settings }
   const { candidates, customerId: customer_id, claimant } = await creditBy(tx, fact, claims, buyer, [earlier])
-  if (!claimant) return payment
+  if (!claimant) return explainRefusal(report, payment, duplicate, candidates)
   const origin = origins && {
     ...creditedOrigin(origins, claimant.id),
     coupon: duplicate.coupon || (args.coupon ?? ''),
@@ -223,6 +223,23 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
   const { occurred_at } = duplicate
   if (knownCustomer?.affiliate_id !== null) return after
   return creditFollowing(report, after, { customer_id, occurred_at }, claimant)
+}
+
+/** Keeps why the claims of a later report credit nobody, where the first one made none. */
+async function explainRefusal(
+  { tx, settings }: Report,
+  payment: Payment,
+  sale: Conversion,
+  refused: readonly Candidate[],
+): Promise<Payment> {
+  if (sale.affiliate_id !== 0 || refused.length === 0 || candidatesOf(sale).length > 0) return payment
+  const candidates = JSON.stringify(refused)
+  await store.keepCandidates(tx, sale.id, candidates)
+  const before = conversion.logged(sale, settings)
+  const sentences = new Set(refused.map(sentenceOf))
+  tx.log('conversion.claim', sale.id, { before, after: { ...before, refused: [...sentences].join(' ') } })
+  const members = payment.members.map(one => (one.id === sale.id ? { ...one, candidates } : one))
+  return { ...payment, members }
 }
 
 /** @throws Failure invalid_argument if the affiliate cannot be credited */

@@ -51,14 +51,15 @@ const version = prepared((db: Db, { id }: { id: string }) =>
     .select(
       sql<number | null>`sum(1 + CASE WHEN conversions.affiliate_id <> 0 THEN 1 ELSE 0 END
         + CASE WHEN conversions.customer = '' THEN 1 ELSE 0 END
-        + CASE WHEN conversions.metadata = '' THEN 1 ELSE 0 END)`.as('version'),
+        + CASE WHEN conversions.metadata = '' THEN 1 ELSE 0 END
+        + CASE WHEN conversions.candidates IN ('', '[]') THEN 0 ELSE 1 END)`.as('version'),
     )
     .where('payment_names.payment_id', '=', id),
 )
 
 /**
  * A number of a payment that is higher after whatever can happen to its conversions: one is reported or joined to it, is
- * credited, is emptied of what is personal.
+ * credited, is emptied of what is personal, is claimed by a later report.
  */
 export async function versionOf(db: Db, id: string): Promise<number> {
   return (await version(db, { id }))[0]?.version ?? 0
@@ -92,6 +93,15 @@ export async function credit(
   time: number,
 ): Promise<void> {
   await crediting(tx, { ids, affiliateId, time })
+}
+
+const keeping = prepared((tx: Db, { id, candidates }: { id: number; candidates: string }) =>
+  tx.updateTable('conversions').set({ candidates }).where('id', '=', id),
+)
+
+/** Keeps who came into question only with a later report. */
+export async function keepCandidates(tx: Tx, id: number, candidates: string): Promise<void> {
+  await keeping(tx, { id, candidates })
 }
 
 const claimantsAmong = (db: Db, ids: readonly number[]) =>

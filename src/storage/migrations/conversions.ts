@@ -2,15 +2,9 @@
 import type { Engine } from '../database.ts'
 import { isOneOf, oneOf } from './one-of.ts'
 
-export function conversions({
-  identity,
-  integer,
-  text,
-  tableOptions,
-  appendOnly,
-  refusal,
-}: Engine): string[] {
-  const fact = {
+/** Columns that are never changed, but for `laterCandidates`. */
+function factsOf({ integer, text }: Engine) {
+  return {
     kind: `${text} NOT NULL ${oneOf('kind', 'lead', 'sale', 'renewal', 'refund', 'dispute', 'dispute_won', 'attribution')}`,
     context: `${text} NOT NULL`,
     reference: `${text} NOT NULL`,
@@ -34,6 +28,11 @@ export function conversions({
     candidates: `${text} NOT NULL`,
     created_at: `${integer} NOT NULL`,
   }
+}
+
+export function conversions(engine: Engine): string[] {
+  const { identity, integer, text, tableOptions, appendOnly, refusal } = engine
+  const fact = factsOf(engine)
   const columns = Object.entries(fact).map(([name, type]) => `${name} ${type}`)
   return [
     `CREATE TABLE conversions (
@@ -73,5 +72,16 @@ export function conversions({
     `ALTER TABLE referrals ADD COLUMN conversion_id ${integer} NOT NULL DEFAULT 0`,
     `ALTER TABLE referrals ADD COLUMN judgement ${text} NOT NULL DEFAULT ''`,
     'CREATE INDEX referrals_conversion_id ON referrals (conversion_id, id) WHERE conversion_id <> 0',
+  ]
+}
+
+/** Who came into question may be set once, where no claim was made with the sale: a later report may make one that is refused. */
+export function laterCandidates(engine: Engine): string[] {
+  const { allowChanges, appendOnly, refusal } = engine
+  const { candidates, ...fixed } = factsOf(engine)
+  return [
+    ...allowChanges('conversions'),
+    ...appendOnly('conversions', ['id', ...Object.keys(fixed)]),
+    `CREATE TRIGGER conversions_claim BEFORE UPDATE OF candidates ON conversions FOR EACH ROW WHEN (OLD.candidates <> '[]') ${refusal}`,
   ]
 }

@@ -16,5 +16,6 @@ export const conversions: RecordPages = {
     create: 'Conversion reported',
     unattributed: 'Conversion credited to nobody',
     attribute: 'Conversion credited',
+    claim: 'Later claim to a conversion refused',
   },
 }
