@@ -135,6 +135,20 @@ export function ruleScenarios(world: () => World): void {
       await world().api('DELETE', `/rules/${(await current()).id}`)
     })
 
+    test('decimal comma - rates in lists have it as well', async () => {
+      const percentage = { name: 'Comma of a rate', rate: 7.525, rate_type: 'percentage' }
+      const { id } = await world().make('/rules', percentage)
+      await world().work(
+        '/rules',
+        async page => {
+          const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: percentage.name }) })
+          await row.getByText('7,525%').waitFor()
+        },
+        { locale: 'de-DE' },
+      )
+      await world().api('DELETE', `/rules/${id}`)
+    })
+
     test('decimal comma - amounts of conditions and of the sale that is tried are taken as the rate is', () =>
       world().work(
         '/rules/create',

@@ -1,6 +1,6 @@
 import type { Column } from '../ui/column.ts'
 import { DateFilter, TextFilter } from '../ui/filters.tsx'
-import { time } from '../ui/format.ts'
+import { figure, time } from '../ui/format.ts'
 import { RecordList } from '../ui/RecordList.tsx'
 import { RowLink } from '../ui/table.tsx'
 import { type ExchangeRate, nameOf } from './exchange-rate.ts'
@@ -35,7 +35,7 @@ const columns: Column<ExchangeRate>[] = [
   },
   {
     label: 'Rate',
-    cell: ({ from_currency, rate, to_currency }) => `1 ${from_currency} = ${rate} ${to_currency}`,
+    cell: ({ from_currency, rate, to_currency }) => `1 ${from_currency} = ${figure(rate)} ${to_currency}`,
     minWidth: 160,
     card: '2 left',
   },

@@ -18,7 +18,7 @@ import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { get } from '../api.ts'
 import { useVisitorUrl } from '../links/useVisitorUrl.ts'
 import { CopyButton } from '../ui/CopyButton.tsx'
-import { time } from '../ui/format.ts'
+import { count, time } from '../ui/format.ts'
 import { Page, Problem } from '../ui/Page.tsx'
 import { Breakable, PageAddress } from '../ui/table.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
@@ -157,7 +157,7 @@ function Campaigns() {
       {data && (
         <>
           <Typography gutterBottom color="text.secondary">
-            Of the latest {data.latest.toLocaleString('en')} visits.
+            Of the latest {count(data.latest)} visits.
           </Typography>
           <TableContainer>
             <Table size="small" aria-label="Campaigns">

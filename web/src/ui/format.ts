@@ -58,6 +58,10 @@ const WITH_COMMA = /^\s*-?(?:\d+|\d{1,3}(?:[.\s]\d{3})+),\d+\s*$/
 export const withPoint = (typed: string): string =>
   hasDecimalComma && WITH_COMMA.test(typed) ? typed.replace(/[.\s]/g, '').replace(',', '.') : typed
 
+const figures = new Intl.NumberFormat(undefined, { maximumFractionDigits: 20 })
+/** A number that is no amount of money, with all its decimals. */
+export const figure = (text: string): string => (isDecimal(text) ? figures.format(text) : text)
+
 const counts = new Intl.NumberFormat(undefined)
 export const count = (value: number) => counts.format(value)
 
@@ -113,12 +117,12 @@ export function duration(seconds: number): string {
 
 /** For example '20%'; a flat rate is an amount. */
 export function rateText({ rate, rate_type }: { rate: string; rate_type: string }, money: Money): string {
-  if (rate_type === 'percentage') return `${rate}%`
+  if (rate_type === 'percentage') return `${figure(rate)}%`
   if (rate_type === 'flat' || rate_type === 'per_item') {
-    const amount = decimalsOf(rate) <= money.decimals ? money.full(rate) : `${money.currency} ${rate}`
+    const amount = decimalsOf(rate) <= money.decimals ? money.full(rate) : `${money.currency} ${figure(rate)}`
     return rate_type === 'flat' ? amount : `${amount} per item`
   }
-  return `${rate} ${rate_type}`
+  return `${figure(rate)} ${rate_type}`
 }
 
 const decimalsOf = (text: string) => text.split('.')[1]?.length ?? 0
