@@ -14,6 +14,7 @@ import { openPostgres } from '../../src/storage/postgres/database.ts'
 import { BUSY_TIMEOUT_MS } from '../../src/storage/sqlite/connect.ts'
 import { openSqlite } from '../../src/storage/sqlite/database.ts'
 import { type FreshDatabase, openDatabase, runCommand, unopened } from '../harness.ts'
+import { until } from '../load.ts'
 
 /** The schema of 0.1. */
 const VERSION_OF_0_1 = 5
@@ -308,4 +309,26 @@ test('a database that another process migrates is waited for, longer than for an
   other.exec('COMMIT')
   other.close()
   await (await opening).close()
+})
+
+test('a payout that a service of 0.1 still writes while its database is migrated is in the ledger (PostgreSQL)', async t => {
+  const { url, remove } = await unopened.PostgreSQL!()
+  t.after(remove)
+  const old = await open(url)
+  t.after(() => old.close())
+  await migrate(old, { last: VERSION_OF_0_1 })
+  await old.transaction(fillAsBefore)
+  const opening = await old.transaction(async tx => {
+    await sql`INSERT INTO payouts VALUES (6, 1, '', 7, '', '', 'paid', 1, 600, 600)`.execute(tx)
+    const migrating = openDatabase(url)
+    await until(async () => {
+      const { rows } = await sql`SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
+        WHERE datname = current_database() AND NOT granted`.execute(old.reader)
+      return rows.length > 0
+    })
+    return { migrating }
+  })
+  const database = await opening.migrating
+  t.after(() => database.close())
+  assert.equal((await balancesOf(database.reader, 1)).paid_out, 1257n)
 })
