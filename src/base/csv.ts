@@ -104,3 +104,59 @@ function cellsOf(bytes: string, line: number): string[] {
     if (match[3] !== ',') return cells
   }
 }
+
+/** A line by the names of its columns. */
+export interface NamedRow {
+  readonly line: number
+  readonly values: Readonly<Record<string, string>>
+  /** Why nobody can tell which cell is which. */
+  readonly problem?: string
+}
+
+export interface Columns {
+  /** What the lines are, for messages. */
+  readonly of: string
+  readonly known: readonly string[]
+  readonly needed: readonly string[]
+  /** Those that are passed over. */
+  readonly ignored: readonly string[]
+}
+
+/**
+ * Parses CSV whose first line names the columns.
+ * @throws CsvError, also if the columns are not those that there may be
+ */
+export async function* readNamed(pieces: AsyncIterable<Buffer>, columns: Columns): AsyncGenerator<NamedRow> {
+  let names: string[] | undefined
+  for await (const { line, cells } of readCsv(pieces)) {
+    if (!names) {
+      names = namesIn({ line, cells }, columns)
+      continue
+    }
+    const named = names.map((name, place) => [name, cells[place] ?? ''] as const)
+    const values = Object.fromEntries(named.filter(([name]) => !columns.ignored.includes(name)))
+    const isUneven = cells.length !== names.length
+    yield {
+      line,
+      values,
+      ...(isUneven && { problem: `has ${cells.length} cells, and the first line ${names.length}.` }),
+    }
+  }
+  if (!names) throw new CsvError(1, 'must name the columns: the file is empty.')
+}
+
+function namesIn({ line, cells }: CsvRow, { of, known, needed, ignored }: Columns): string[] {
+  const names = cells.map(cell => cell.trim().toLowerCase())
+  const unknown = names.filter(name => !known.includes(name) && !ignored.includes(name))
+  if (unknown.length > 0) {
+    const listed = unknown.map(name => name || "'' (without a name)").join(', ')
+    throw new CsvError(
+      line,
+      `has columns that are not known: ${listed}. Those that ${of} have are ${known.join(', ')}; name with --ignore what is to be passed over.`,
+    )
+  }
+  if (new Set(names).size < names.length) throw new CsvError(line, 'names a column twice.')
+  const missing = needed.filter(name => !names.includes(name))
+  if (missing.length > 0) throw new CsvError(line, `must name the columns ${needed.join(', ')}.`)
+  return names
+}

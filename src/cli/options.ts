@@ -29,6 +29,12 @@ export function databaseUrl(text: string): string {
   )
 }
 
+/** Columns of an imported file that are no arguments. */
+export const ignoreOption = () =>
+  new Option('--ignore <names>', 'columns to pass over, with commas between them')
+    .argParser(text => text.split(',').map(name => name.trim().toLowerCase()))
+    .default([])
+
 /** A record's identifier, as an argument. */
 export const identifier = wholeNumber(1, Number.MAX_SAFE_INTEGER)
 

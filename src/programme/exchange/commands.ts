@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import type { Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
-import { CsvError } from '../../base/csv.ts'
+import { CsvError, type NamedRow } from '../../base/csv.ts'
 import {
   addCommand,
   CommandFailed,
@@ -10,6 +10,7 @@ import {
   print,
   withDatabase,
 } from '../../cli/command.ts'
+import { ignoreOption } from '../../cli/options.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { exchangeRate } from './exchange-rate.ts'
 import { importRates } from './importing.ts'
@@ -22,12 +23,13 @@ export function addExchangeCommands(program: Command): void {
     'enter exchange rates out of a CSV file; one that is there with another value is an error',
   )
     .argument('<file>', 'a CSV file with the columns from_currency, to_currency, rate, date')
+    .addOption(ignoreOption())
     .action(runImport)
 }
 
-async function runImport(file: string, options: CommonOptions): Promise<void> {
+async function runImport(file: string, options: CommonOptions & { ignore: string[] }): Promise<void> {
   const result = await withDatabase(options, database =>
-    importRates(onBehalfOf(commandLine, database), createReadStream(file), argumentsIn),
+    importRates(onBehalfOf(commandLine, database), createReadStream(file), argumentsIn, options.ignore),
   ).catch((error: unknown) => {
     if (error instanceof CsvError) throw new CommandFailed(`line ${error.line} ${error.message}`)
     throw error
@@ -42,7 +44,7 @@ async function runImport(file: string, options: CommonOptions): Promise<void> {
 }
 
 /** Empty cells count as not sent. */
-function argumentsIn(values: Record<string, string>) {
+function argumentsIn(values: NamedRow['values']) {
   const filledCells = Object.entries(values).filter(([, value]) => value.trim() !== '')
   return checkedArguments(exchangeRate.create, Object.fromEntries(filledCells))
 }

@@ -93,4 +93,33 @@ describeService('digits of exchange rates', service => {
     )
     await folder.remove()
   })
+
+  test('affiliated exchange-rates import - guesses nothing of what a line or its columns mean', async () => {
+    const folder = await temporaryFolder()
+    const file = join(folder.path, 'rates.csv')
+    const run = async (content: string, ...options: string[]) => {
+      await writeFile(file, content)
+      const args = ['exchange-rates', 'import', file, ...options, '--database', service().databaseUrl]
+      return runCommand(args)
+    }
+    const before = (await service().get('/exchange-rates?number=0')).body
+    const head = 'from_currency,to_currency,rate'
+    for (const [content, problem] of [
+      [`${head}\nXPF,USD,1,1234`, /line 2: has 4 cells, and the first line 3\./],
+      [`${head},date\nXPF,USD,1.1`, /line 2: has 3 cells, and the first line 4\./],
+      [`${head},dtae\nXPF,USD,1.1,2026-01-01`, /line 1 has columns that are not known: dtae\./],
+      ['from_currency;rate\nXPF;1.1', /not known: from_currency;rate\. Those that exchange rates have are /],
+      ['from_currency,rate,rate\nXPF,1.1,1.2', /line 1 names a column twice\./],
+      ['from_currency,date\nXPF,2026-01-01', /line 1 must name the columns from_currency, rate\./],
+      ['', /line 1 must name the columns: the file is empty\./],
+    ] as const) {
+      const { code, stdout, stderr } = await run(content)
+      assert.equal(code, 1, content)
+      assert.match(stdout + stderr, problem)
+    }
+    assert.deepEqual((await service().get('/exchange-rates?number=0')).body, before)
+    const { stdout } = await run(`${head},note\nXPF,USD,0.009,x`, '--ignore', 'note')
+    assert.match(stdout, /^Imported 1 of 1 lines/)
+    await folder.remove()
+  })
 })

@@ -1,12 +1,18 @@
 /** Imports exchange rates from a CSV file, such as a bank's list. */
-import { CsvError, readCsv } from '../../base/csv.ts'
+import { CsvError, type NamedRow, readNamed } from '../../base/csv.ts'
 import { Failure } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
 import type { RequestContext } from '../../events/write.ts'
+import { argumentsOf } from '../../http/discovery.ts'
 import { exchangeRate } from './exchange-rate.ts'
 import { type CreateArguments, rules } from './rules.ts'
 import { rateAt } from './store.ts'
 
+const columns = {
+  of: 'exchange rates',
+  known: argumentsOf({ arguments: exchangeRate.create }).map(([name]) => name),
+  needed: ['from_currency', 'rate'],
+}
 /** Errors listed; further ones are counted. */
 const MOST_ERRORS = 20
 
@@ -23,28 +29,24 @@ export interface ImportedRates {
  * Imports each line separately: an error does not stop the others, and importing the same file again changes nothing. A
  * line with another rate than is stored is wrong: which of the two it should be, a person has to say.
  * @param read makes arguments of a line, by the column names of the first one
+ * @param ignored columns that are passed over
  * @throws CsvError if it is not a CSV file, or its first line has other columns
  */
 export async function importRates(
   context: RequestContext,
   file: AsyncIterable<Buffer>,
-  read: (values: Record<string, string>) => CreateArguments,
+  read: (values: NamedRow['values']) => CreateArguments,
+  ignored: readonly string[],
 ): Promise<ImportedRates> {
   const counts = { lines: 0, imported: 0, existing: 0, wrong: 0 }
   const errors: { line: number; message: string }[] = []
-  let head: string[] | undefined
-  for await (const { line, cells } of readCsv(file)) {
-    if (!head) {
-      head = headOf(line, cells)
-      continue
-    }
+  for await (const { line, values, problem } of readNamed(file, { ...columns, ignored })) {
     counts.lines++
     try {
-      const names = head
-      const values = Object.fromEntries(cells.map((cell, place) => [names[place], cell]))
+      if (problem) throw new CsvError(line, problem)
       counts[await importRate(context, read(values))]++
     } catch (cause) {
-      if (!(cause instanceof Failure)) throw cause
+      if (!(cause instanceof Failure || cause instanceof CsvError)) throw cause
       counts.wrong++
       if (errors.length < MOST_ERRORS) errors.push({ line, message: cause.message })
     }
@@ -69,13 +71,4 @@ async function importRate(context: RequestContext, args: CreateArguments): Promi
     if (stored?.rate === row.rate) return 'existing'
     throw new Failure('exchange_rate_exists', { message: `${cause.message} It is ${stored?.rate} there.` })
   }
-}
-
-function headOf(line: number, cells: readonly string[]): string[] {
-  const head = cells.map(cell => cell.trim().toLowerCase())
-  if (head.includes('from_currency') && head.includes('rate')) return head
-  throw new CsvError(
-    line,
-    'must name the columns: from_currency, rate, and to_currency and date where they are there.',
-  )
 }

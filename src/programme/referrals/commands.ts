@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
-import { CsvError } from '../../base/csv.ts'
+import { CsvError, type NamedRow } from '../../base/csv.ts'
 import { parseExactly } from '../../base/json.ts'
 import {
   addCommand,
@@ -11,6 +11,7 @@ import {
   print,
   withDatabase,
 } from '../../cli/command.ts'
+import { ignoreOption } from '../../cli/options.ts'
 import { showProgress } from '../../cli/progress.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { type Imported, importReferrals } from './importing.ts'
@@ -26,11 +27,9 @@ export function addReferralCommands(program: Command): void {
     .argument('<file>', 'a CSV file whose first line names the arguments of POST /referrals')
     .option('--dry-run', 'judge the lines, and import nothing')
     .option('--context <name>', 'where they come from, if the file does not say', 'import')
-    .option('--ignore <names>', 'columns to pass over, with commas between them', names, [])
+    .addOption(ignoreOption())
     .action(runImport)
 }
-
-const names = (text: string) => text.split(',').map(name => name.trim().toLowerCase())
 
 interface ImportCommandOptions extends CommonOptions {
   dryRun?: true
@@ -70,7 +69,7 @@ function refuseStream(file: string): void {
 }
 
 /** Empty cells count as not sent. Lists and objects are JSON. */
-function argumentsIn(values: Record<string, string>) {
+function argumentsIn(values: NamedRow['values']) {
   const filledCells = Object.entries(values).filter(([, value]) => value !== '')
   const read = filledCells.map(([name, value]) => [
     name,

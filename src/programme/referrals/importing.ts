@@ -3,7 +3,7 @@
  * are rolled back; they are imported only when every line is right. Lines that were imported before are skipped, so a
  * file can be imported again.
  */
-import { CsvError, type CsvRow, readCsv } from '../../base/csv.ts'
+import { CsvError, type NamedRow, readNamed } from '../../base/csv.ts'
 import { Failure, missingArguments } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
 import { inTransaction, type RequestContext, write } from '../../events/write.ts'
@@ -12,6 +12,7 @@ import type { Tx } from '../../storage/database.ts'
 import { createOrFind, withAffiliate } from './rules.ts'
 import { type CreateArguments, createArguments } from './schema.ts'
 
+const knownColumns = argumentsOf({ arguments: createArguments }).map(([name]) => name)
 const AT_ONCE = 200
 /** Errors that are listed one by one. */
 const MOST_ERRORS = 1000
@@ -35,7 +36,7 @@ export interface ImportOptions {
   /** Opens the file; it is read twice. */
   open(): AsyncIterable<Buffer>
   /** Makes arguments of the cells of a line. @throws Failure */
-  read(values: Record<string, string>): CreateArguments
+  read(values: NamedRow['values']): CreateArguments
   /** Columns that are skipped. */
   readonly ignored: readonly string[]
   /** The context of the referrals, where the file does not name one. */
@@ -76,7 +77,8 @@ async function goThrough(context: RequestContext, options: ImportOptions, keeps:
     batch = []
     options.progress(result.lines)
   }
-  for await (const row of linesOf(options)) {
+  const columns = { of: 'referrals', known: knownColumns, needed: [], ignored: options.ignored }
+  for await (const row of readNamed(options.open(), columns)) {
     result.lines += 1
     const line = attempt(result, row.line, () => argumentsIn(row, options))
     if (line) batch.push({ line: row.line, args: line })
@@ -85,46 +87,6 @@ async function goThrough(context: RequestContext, options: ImportOptions, keeps:
   if (batch.length > 0) await flush()
   result.errors.sort((a, b) => a.line - b.line)
   return result
-}
-
-interface NamedRow {
-  readonly line: number
-  readonly values: Record<string, string>
-  readonly problem?: string
-}
-
-async function* linesOf({ open, ignored }: ImportOptions): AsyncGenerator<NamedRow> {
-  let names: string[] | undefined
-  for await (const { line, cells } of readCsv(open())) {
-    if (!names) {
-      names = namesIn({ line, cells }, ignored)
-      continue
-    }
-    const values = Object.fromEntries(
-      names.map((name, place) => [name, cells[place] ?? '']).filter(([name]) => !ignored.includes(name!)),
-    )
-    const isUneven = cells.length !== names.length
-    yield {
-      line,
-      values,
-      ...(isUneven && { problem: `has ${cells.length} cells, and the first line ${names.length}.` }),
-    }
-  }
-}
-
-function namesIn({ line, cells }: CsvRow, ignored: readonly string[]): string[] {
-  const names = cells.map(cell => cell.trim().toLowerCase())
-  const knownColumns = argumentsOf({ arguments: createArguments }).map(([name]) => name)
-  const unknown = names.filter(name => !knownColumns.includes(name) && !ignored.includes(name))
-  if (unknown.length > 0) {
-    const listed = unknown.map(name => name || "'' (without a name)").join(', ')
-    throw new CsvError(
-      line,
-      `has columns that are not known: ${listed}. Those that referrals have are ${knownColumns.join(', ')}; name with --ignore what is to be passed over.`,
-    )
-  }
-  if (new Set(names).size < names.length) throw new CsvError(line, 'names a column twice.')
-  return names
 }
 
 /** @throws Failure, CsvError */
