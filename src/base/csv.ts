@@ -58,7 +58,7 @@ export async function* readCsv(pieces: AsyncIterable<Buffer>): AsyncGenerator<Cs
       const record = rest.slice(0, end)
       rest = rest.slice(end)
       if (record.trim() !== '') yield { line, cells: cellsOf(record, line) }
-      line += record.split('\n').length - 1
+      line += record.split(LINE_BREAK).length - 1
     }
     if (rest.length > LONGEST_RECORD) {
       throw new CsvError(line, 'is longer than 1 MiB, or has a quote that is never closed.')
@@ -77,16 +77,19 @@ function textOf(bytes: string, line: number): string {
   return line === 1 && text.startsWith(CSV_BEGINNING) ? text.slice(CSV_BEGINNING.length) : text
 }
 
-/** Index after the first line break outside quotes; 0 if there is none. */
+/** Excel's "CSV (Macintosh)" ends lines with a carriage return alone. */
+const LINE_BREAK = /\r\n?|\n/g
+
+/** Index after the first line break outside quotes; 0 if there is none, or the rest of it may still come. */
 function endOfRecord(text: string): number {
   let quotes = 0
-  for (let from = 0; ; ) {
-    const end = text.indexOf('\n', from)
-    if (end < 0) return 0
+  let from = 0
+  for (const { 0: found, index: end } of text.matchAll(LINE_BREAK)) {
     for (let at = text.indexOf('"', from); at >= 0 && at < end; at = text.indexOf('"', at + 1)) quotes += 1
-    if (quotes % 2 === 0) return end + 1
-    from = end + 1
+    from = end + found.length
+    if (quotes % 2 === 0) return found === '\r' && from === text.length ? 0 : from
   }
+  return 0
 }
 
 /** A quoted cell, with inner quotes doubled, or a plain one. */

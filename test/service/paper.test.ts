@@ -90,6 +90,16 @@ describeService('referrals and the ledger on the command line', service => {
     assert.match((await run('referrals', 'import', other)).stderr, /line 2: Referral \d+ of this affiliate/)
   })
 
+  test('referrals import - line breaks of any system, and no file of nothing', async () => {
+    const lines = ['affiliate_id,amount,reference', `${affiliate},1,L-1`, `${affiliate},1.234,L-2`, '']
+    for (const end of ['\r', '\n', '\r\n']) {
+      const { stderr } = await run('referrals', 'import', await file('ends.csv', lines.join(end)))
+      assert.match(stderr, /^error: 1 of 2 lines are wrong; nothing was imported\.\s+line 3: .*decimals/)
+    }
+    const { code, stderr } = await run('referrals', 'import', await file('nothing.csv', ''))
+    assert.deepEqual([code, stderr], [1, 'error: line 1 must name the columns: the file is empty.\n'])
+  })
+
   test('referrals import - a line that repeats an earlier one is found however both name the affiliate', async () => {
     const before = await count()
     const { user } = (await service().get(`/affiliates/${affiliate}?user=1`)).body
