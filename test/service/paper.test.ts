@@ -216,10 +216,15 @@ describeService('referrals and the ledger on the command line', service => {
     const nowhere = await run('ledger', join(folder.path, 'none', 'journal.csv'))
     assert.match(nowhere.stderr, /^error: There is no folder .*none\.$/m)
     assert.equal((await run('ledger', '-', '--to', '2020-01-01')).stdout.split('\r\n').length, 2)
-    assert.deepEqual(
-      [(await run('ledger', '-', '--json')).code, (await run('ledger', '-', '--json')).stdout],
-      [2, ''],
-    )
+    for (const [code, ...args] of [
+      [2, '--json'],
+      [1, '--from', 'never'],
+      [1, '--from', '2020-01-02', '--to', '2020-01-01'],
+      [1, '--from', '2100-01-01'],
+    ] as const) {
+      const { code: ended, stdout } = await run('ledger', '-', ...args)
+      assert.deepEqual([ended, stdout], [code, ''], args.join(' '))
+    }
 
     const statement = JSON.parse((await run('statement', String(affiliate), '--json')).stdout)
     assert.equal(statement.opening, '0.00')
@@ -249,6 +254,11 @@ describeService('referrals and the ledger on the command line', service => {
         .stdout,
     )
     assert.deepEqual([later.opening, later.closing, later.lines], [statement.closing, statement.closing, []])
+    // It would end before it begins.
+    assert.match(
+      (await run('statement', String(affiliate), '--from', '2100-01-01')).stderr,
+      /^error: Invalid argument\. from: must not be in the future, unless to is sent\.$/m,
+    )
     const csv = (await run('statement', String(affiliate), '--csv')).stdout.trimEnd().split('\r\n')
     assert.equal(csv.length, 255)
     assert.match(csv.at(-1)!, new RegExp(`,closing balance,,,,${statement.closing},,,,closing balance$`))

@@ -8,7 +8,16 @@ import { writeWhole } from '../../cli/files.ts'
 import { identifier } from '../../cli/options.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { numberedWordsOf } from './because.ts'
-import { csvOf, type Days, journalOf, lineOf, recordDate, type Statement, statementOf } from './statements.ts'
+import {
+  csvOf,
+  type Days,
+  type JournalLine,
+  journalOf,
+  lineOf,
+  recordDate,
+  type Statement,
+  statementOf,
+} from './statements.ts'
 
 export function addLedgerCommands(program: Command): void {
   const from = ['--from <date>', 'the first day or moment, UTC (default: the first that there is)'] as const
@@ -53,13 +62,14 @@ async function writeJournal(file: string, options: CommonOptions & Days, self: C
   const settings = await withDatabase(options, async database => {
     const context = onBehalfOf(commandLine, database)
     const current = await context.settings.current()
-    if (file === '-') await printParts(options, csvOf())
-    else await writeWhole(file, async () => ({ text: csvOf() }), { replace: true })
+    const journal = () => journalOf(context, options)
+    if (file === '-') await printParts(options, csvOf(journal()))
+    else await writeWhole(file, async () => ({ text: csvOf(journal()) }), { replace: true })
     return current
 
-    async function* csvOf(): AsyncGenerator<string> {
+    async function* csvOf(journal: AsyncIterable<JournalLine>): AsyncGenerator<string> {
       yield CSV_BEGINNING + csvLine(journalColumns)
-      for await (const { transfer, account, amount } of journalOf(context, options)) {
+      for await (const { transfer, account, amount } of journal) {
         total.lines += 1
         total.sum += amount
         const { id, at, affiliate_id, reason, referral_id, payout_id, run_item_id, event_id } = transfer

@@ -32,8 +32,12 @@ function secondsOf({ from, to }: Days): Seconds {
   if (from !== undefined && first === undefined) problems.from = wrong
   if (to !== undefined && last === undefined) problems.to = wrong
   refuseInvalid(problems)
-  if (first !== undefined && last !== undefined && last < first) {
-    throw invalidArguments({ to: 'must not be before from.' })
+  if (first !== undefined && first > (last ?? now())) {
+    throw invalidArguments(
+      last === undefined
+        ? { from: 'must not be in the future, unless to is sent.' }
+        : { to: 'must not be before from.' },
+    )
   }
   return { first, last }
 }
@@ -59,9 +63,13 @@ export interface JournalLine {
   readonly amount: bigint
 }
 
-/** @throws Failure invalid_argument */
-export async function* journalOf(context: Context, days: Days): AsyncGenerator<JournalLine> {
-  for await (const transfer of transfersOf(context, secondsOf(days))) {
+/** @throws Failure invalid_argument, before anything is read */
+export function journalOf(context: Context, days: Days): AsyncIterable<JournalLine> {
+  return sidesOf(transfersOf(context, secondsOf(days)))
+}
+
+async function* sidesOf(transfers: AsyncIterable<Entry>): AsyncGenerator<JournalLine> {
+  for await (const transfer of transfers) {
     const amount = BigInt(transfer.amount)
     yield { transfer, account: transfer.debit, amount: -amount }
     yield { transfer, account: transfer.credit, amount }
