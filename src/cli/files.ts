@@ -1,8 +1,7 @@
 /** Files that commands read and write. */
-import { existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { flush, partialOf, placeNew, removedAfter } from '../base/files.ts'
 import { CommandFailed } from './command.ts'
@@ -57,11 +56,21 @@ async function fill<T extends Content>(path: string, flags: string, begin: () =>
 
 const isTaken = (path: string) => new CommandFailed(`${path} is there already: name another file.`)
 
+/** Reads a file. An error names it, as the system's own does not where it is a folder. */
+export async function* piecesOf(path: string): AsyncGenerator<Buffer> {
+  try {
+    yield* createReadStream(path)
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) Object.assign(error, { path })
+    throw error
+  }
+}
+
 /**
  * Reads what may be a pipe, whose length nobody knows, or never end.
  * @returns its bytes; no more than one beyond `most` when there are more
  */
-export async function readUpTo(source: Readable, most: number): Promise<Buffer> {
+export async function readUpTo(source: AsyncIterable<Buffer | string>, most: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of source) {

@@ -137,6 +137,10 @@ describeService('referrals and the ledger on the command line', service => {
       (await run('referrals', 'import', join(folder.path, 'none.csv'))).stderr,
       /^error: .*none\.csv is not there\.$/m,
     )
+    for (const what of ['referrals', 'exchange-rates']) {
+      const { stderr } = await run(what, 'import', folder.path)
+      assert.equal(stderr, `error: ${folder.path} is a folder, and a file is needed.\n`)
+    }
     const stream = await run('referrals', 'import', '/dev/null')
     assert.match(stream.stderr, /^error: \/dev\/null is no regular file: save/)
     assert.equal(stream.code, 1)

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs'
 import type { Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { CsvError, type NamedRow } from '../../base/csv.ts'
@@ -10,6 +9,7 @@ import {
   print,
   withDatabase,
 } from '../../cli/command.ts'
+import { piecesOf } from '../../cli/files.ts'
 import { ignoreOption } from '../../cli/options.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { exchangeRate } from './exchange-rate.ts'
@@ -29,7 +29,7 @@ export function addExchangeCommands(program: Command): void {
 
 async function runImport(file: string, options: CommonOptions & { ignore: string[] }): Promise<void> {
   const result = await withDatabase(options, database =>
-    importRates(onBehalfOf(commandLine, database), createReadStream(file), argumentsIn, options.ignore),
+    importRates(onBehalfOf(commandLine, database), piecesOf(file), argumentsIn, options.ignore),
   ).catch((error: unknown) => {
     if (error instanceof CsvError) throw new CommandFailed(`line ${error.line} ${error.message}`)
     throw error

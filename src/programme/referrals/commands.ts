@@ -1,4 +1,4 @@
-import { createReadStream, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { CsvError, type NamedRow } from '../../base/csv.ts'
@@ -11,6 +11,7 @@ import {
   print,
   withDatabase,
 } from '../../cli/command.ts'
+import { piecesOf } from '../../cli/files.ts'
 import { ignoreOption } from '../../cli/options.ts'
 import { showProgress } from '../../cli/progress.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
@@ -43,7 +44,7 @@ async function runImport(file: string, options: ImportCommandOptions): Promise<v
   const { progress, end } = showProgress(options.terminal, 'referrals')
   const result = await withDatabase(options, database =>
     importReferrals(onBehalfOf(commandLine, database), {
-      open: () => createReadStream(file),
+      open: () => piecesOf(file),
       read: argumentsIn,
       ignored: ignore,
       context,

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { Argument, type Command, Option } from 'commander'
 import { commandLine } from '../../base/actor.ts'
@@ -15,7 +14,7 @@ import {
   table,
   withDatabase,
 } from '../../cli/command.ts'
-import { readUpTo, writeWhole } from '../../cli/files.ts'
+import { piecesOf, readUpTo, writeWhole } from '../../cli/files.ts'
 import { identifier, secretKeyOption } from '../../cli/options.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
@@ -288,9 +287,8 @@ async function result(
 
 /** @throws CommandFailed when it is too large, or not UTF-8 */
 async function contentOf(path: string): Promise<string> {
-  const file = await open(path)
   try {
-    const bytes = await readUpTo(file.createReadStream(), MOST_CONTENT)
+    const bytes = await readUpTo(piecesOf(path), MOST_CONTENT)
     if (bytes.length > MOST_CONTENT) {
       throw new CommandFailed(`${path} is larger than ${MOST_CONTENT / MIB} MiB: split it.`)
     }
@@ -298,7 +296,5 @@ async function contentOf(path: string): Promise<string> {
   } catch (cause) {
     if (cause instanceof TypeError) throw new CommandFailed(`${path} must be encoded as UTF-8.`)
     throw cause
-  } finally {
-    await file.close()
   }
 }
