@@ -94,6 +94,13 @@ for (const engine of Object.keys(engines)) {
 
       const count = whole().length
       const lastLine = whole().at(-1)
+      for (const [wrong, problem] of [
+        [folder, 'is a folder, and a file is needed'],
+        [`${path}.none`, 'is not there'],
+      ] as const) {
+        const { code, stderr } = await verify('--anchor', wrong)
+        assert.deepEqual([code, stderr], [1, `error: ${wrong} ${problem}.\n`])
+      }
       const found = await verify('--anchor', path)
       assert.equal(found.code, 0, found.stderr)
       assert.match(found.stdout, new RegExp(`All ${count} heads of .* are in the log`))

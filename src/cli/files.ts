@@ -56,14 +56,18 @@ async function fill<T extends Content>(path: string, flags: string, begin: () =>
 
 const isTaken = (path: string) => new CommandFailed(`${path} is there already: name another file.`)
 
-/** Reads a file. An error names it, as the system's own does not where it is a folder. */
+/** Reads a file. An error names it. */
 export async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   try {
     yield* createReadStream(path)
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error) Object.assign(error, { path })
-    throw error
+    throw naming(path, error)
   }
+}
+
+/** The system names no folder that is read as a file. */
+export function naming(path: string, error: unknown): unknown {
+  return error instanceof Error && 'syscall' in error ? Object.assign(error, { path }) : error
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Compares an anchor (heads that were written outside the database) with the seals of the log. */
 import { open } from 'node:fs/promises'
 import { CommandFailed } from '../../cli/command.ts'
+import { naming } from '../../cli/files.ts'
 import { sealsNumbered } from '../../events/store.ts'
 import type { Db } from '../../storage/database.ts'
 import { type Head, headIn, headOf, isBrokenOff } from './anchor-line.ts'
@@ -68,9 +69,7 @@ async function* rawLines(path: string): AsyncGenerator<string> {
     await using file = await open(path)
     for await (const line of file.readLines({ autoClose: false })) yield line
   } catch (error) {
-    if (error instanceof Error && 'syscall' in error)
-      throw new CommandFailed(`The anchor cannot be read: ${error.message}`)
-    throw error
+    throw naming(path, error)
   }
 }
 
