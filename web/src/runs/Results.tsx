@@ -151,10 +151,14 @@ function useResults(run: Run, format: string) {
 }
 
 function ChooseFile({ onChoose }: { onChoose: (file: File | undefined) => Promise<void> }) {
+  const field = useRef<HTMLInputElement>(null)
   return (
-    <Button component="label" variant="outlined">
-      Choose file
+    <>
+      <Button variant="outlined" onClick={() => field.current?.click()}>
+        Choose file
+      </Button>
       <input
+        ref={field}
         type="file"
         hidden
         aria-label="File of results"
@@ -163,7 +167,7 @@ function ChooseFile({ onChoose }: { onChoose: (file: File | undefined) => Promis
           event.target.value = ''
         }}
       />
-    </Button>
+    </>
   )
 }
 
