@@ -54,6 +54,33 @@ export function pageScenarios(world: () => World): void {
         PHONE,
       ))
 
+    test('a page that was read before - starts at its top, and the list is where it was left', () =>
+      world().work(
+        '/affiliates',
+        async page => {
+          await settled(page)
+          const top = () => page.evaluate<number>('Math.round(scrollY)')
+          const row = page.getByRole('main').getByRole('listitem').getByRole('link').nth(20)
+          for (const visit of ['first', 'second']) {
+            await row.focus()
+            const before = await top()
+            assert.ok(before > 1000, `${before}`)
+            await page.keyboard.press('Enter')
+            await page
+              .getByRole('heading', { level: 1 })
+              .and(page.locator(':not(:text("Affiliates"))'))
+              .waitFor()
+            await settled(page)
+            assert.equal(await top(), 0, visit)
+            await page.goBack()
+            await page.getByRole('heading', { level: 1, name: 'Affiliates' }).waitFor()
+            await settled(page)
+            await eventually(async () => assert.equal(await top(), before, visit))
+          }
+        },
+        PHONE,
+      ))
+
     for (const width of WIDTHS)
       test(`${width} pixels wide - every list is in its box, and no address of the demo takes two lines`, async () => {
         const boxes = (await faults()).lists[width]!

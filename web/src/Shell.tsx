@@ -34,7 +34,7 @@ import { otherPages, recordPages } from './pages.ts'
 import { SearchButton, Shortcuts } from './Shortcuts.tsx'
 import { type Credentials, logIn, SessionProvider, useCan, useSession } from './session.tsx'
 import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
-import { useKeptFocus } from './ui/focus.ts'
+import { useKeptFocus, useStartAtTop } from './ui/focus.ts'
 import { useEntry } from './ui/lists.ts'
 import { Mark } from './ui/Mark.tsx'
 import { Problem } from './ui/Page.tsx'
@@ -85,6 +85,7 @@ function Frame({ children }: { children: ReactNode }) {
   const { pathname } = useLocation()
   useEntry()
   useKeptFocus()
+  useStartAtTop()
   return (
     <Box sx={{ display: 'flex', flexDirection: { xs: 'column', md: 'row' }, minHeight: '100dvh' }}>
       <SkipNavigationButton />

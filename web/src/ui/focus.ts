@@ -1,5 +1,6 @@
 /** Where the keyboard, and a screen reader, go on when what had the focus is gone. */
-import { useEffect } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
+import { useLocation, useNavigationType } from 'react-router-dom'
 
 /** Whatever knows a better place for the focus takes it first. */
 const SETTLED_MS = 100
@@ -36,4 +37,19 @@ export function useKeptFocus(): void {
       clearTimeout(timer)
     }
   }, [])
+}
+
+/**
+ * A page starts at its top, also where it is there at once, and as long as the one before. One that somebody goes back to
+ * is where the browser left it.
+ */
+export function useStartAtTop(): void {
+  const { pathname } = useLocation()
+  const how = useNavigationType()
+  const last = useRef(pathname)
+  useLayoutEffect(() => {
+    if (last.current === pathname) return
+    last.current = pathname
+    if (how !== 'POP') scrollTo(0, 0)
+  }, [pathname, how])
 }
