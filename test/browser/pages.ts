@@ -54,6 +54,23 @@ export function pageScenarios(world: () => World): void {
         PHONE,
       ))
 
+    test('360 pixels wide - the first key press shows the words that lead past the menu', () =>
+      world().work(
+        '/referrals',
+        async page => {
+          await settled(page)
+          await page.keyboard.press('Tab')
+          const skip = page.getByRole('button', { name: 'Skip to content' }).and(page.locator(':focus'))
+          assert.equal(await skip.innerText(), 'Skip to content')
+          const { x, y, width } = (await skip.boundingBox())!
+          assert.ok(x >= 0 && y >= 0 && width > 100, `${x} ${y} ${width}`)
+          await page.keyboard.press('Enter')
+          await page.keyboard.press('Tab')
+          await page.getByRole('main').getByRole('link').first().and(page.locator(':focus')).waitFor()
+        },
+        PHONE,
+      ))
+
     test('a page that was read before - starts at its top, and the list is where it was left', () =>
       world().work(
         '/affiliates',

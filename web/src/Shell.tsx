@@ -2,6 +2,7 @@
 import MenuIcon from '@mui/icons-material/Menu'
 import {
   Box,
+  Button,
   CssBaseline,
   Dialog,
   Drawer,
@@ -25,7 +26,6 @@ import {
   useRef,
   useState,
 } from 'react'
-import { SkipNavigationButton } from 'react-admin'
 import { NavLink, useLocation } from 'react-router-dom'
 import { AccountMenu } from './AccountMenu.tsx'
 import { onSessionEnd } from './api.ts'
@@ -88,7 +88,7 @@ function Frame({ children }: { children: ReactNode }) {
   useStartAtTop()
   return (
     <Box sx={{ display: 'flex', flexDirection: { xs: 'column', md: 'row' }, minHeight: '100dvh' }}>
-      <SkipNavigationButton />
+      <SkipToContent />
       <SlowProgress />
       <Shortcuts />
       {wide ? <SideMenu /> : <TopBar />}
@@ -98,6 +98,19 @@ function Frame({ children }: { children: ReactNode }) {
         </ErrorBoundary>
       </Box>
     </Box>
+  )
+}
+
+/** Only there while it has the focus. That of react-admin has no words on a narrow screen, and no icon in their place. */
+function SkipToContent() {
+  return (
+    <Button
+      variant="contained"
+      onClick={() => document.getElementById('main-content')?.focus()}
+      sx={{ position: 'fixed', left: 8, top: -80, zIndex: 'tooltip', '&:focus': { top: 8 } }}
+    >
+      Skip to content
+    </Button>
   )
 }
 
