@@ -98,6 +98,38 @@ export function pageScenarios(world: () => World): void {
         PHONE,
       ))
 
+    test('360 pixels wide, keyboard - what has the focus is not below the bars, forwards and backwards', () =>
+      world().work(
+        '/referrals',
+        async page => {
+          await settled(page)
+          const hidden = async (key: string) => {
+            const found: string[] = []
+            for (let stop = 0; stop < 30; stop += 1) {
+              await page.keyboard.press(key)
+              const name = await page.evaluate<string>(`(() => {
+                const element = document.activeElement
+                if (!element.closest('main') || element.closest('[aria-label=Chosen]')) return ''
+                const { left, right, top, bottom } = element.getBoundingClientRect()
+                const isSeen = [top + 2, (top + bottom) / 2, bottom - 2].every(y =>
+                  document.elementFromPoint((left + right) / 2, y)?.closest('main > *, header, [aria-label=Chosen]')?.matches('main > *'))
+                return isSeen ? '' : element.outerHTML.slice(0, 120)
+              })()`)
+              if (name) found.push(name)
+            }
+            return found
+          }
+          await page
+            .getByRole('checkbox', { name: /^Choose Referral/ })
+            .first()
+            .press('Space')
+          await page.getByRole('region', { name: 'Chosen' }).waitFor()
+          assert.deepEqual(await hidden('Tab'), [])
+          assert.deepEqual(await hidden('Shift+Tab'), [])
+        },
+        PHONE,
+      ))
+
     for (const width of WIDTHS)
       test(`${width} pixels wide - every list is in its box, and no address of the demo takes two lines`, async () => {
         const boxes = (await faults()).lists[width]!

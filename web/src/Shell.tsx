@@ -6,6 +6,7 @@ import {
   CssBaseline,
   Dialog,
   Drawer,
+  GlobalStyles,
   IconButton,
   List,
   ListItem,
@@ -44,6 +45,8 @@ import { type Theme, visuallyHidden } from './ui/visually.ts'
 import { Waiting } from './ui/Waiting.tsx'
 
 const MENU_WIDTH = 228
+
+const BAR_HEIGHT = 52
 
 interface Entry {
   to: string
@@ -144,7 +147,7 @@ function TopBar() {
         alignItems: 'center',
         gap: 1,
         px: 1,
-        height: 52,
+        height: BAR_HEIGHT,
         position: 'sticky',
         top: 0,
         zIndex: 'appBar',
@@ -153,6 +156,8 @@ function TopBar() {
         bgcolor: 'background.paper',
       }}
     >
+      {/* What gets the focus is scrolled to below the bar. */}
+      <GlobalStyles styles={{ html: { scrollPaddingTop: BAR_HEIGHT + 8 } }} />
       <IconButton aria-label="Menu" aria-expanded={open} onClick={() => setOpen(true)}>
         <MenuIcon />
       </IconButton>

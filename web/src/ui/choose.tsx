@@ -70,15 +70,35 @@ function useFocusReturns(list: RefObject<HTMLElement | null>): void {
   }, [isEmpty, list])
 }
 
+/** What gets the focus is scrolled to above the bar. */
+function useRoomFor(bar: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const { style } = document.documentElement
+    const observer = new ResizeObserver(() => {
+      const { current } = bar
+      const isOver = current !== null && getComputedStyle(current).position === 'sticky'
+      style.scrollPaddingBottom = isOver ? `${current.offsetHeight}px` : ''
+    })
+    observer.observe(bar.current!)
+    return () => {
+      observer.disconnect()
+      style.scrollPaddingBottom = ''
+    }
+  }, [bar])
+}
+
 /**
  * The number of selected records, over all pages, and the bulk actions. It sits below the rows at the window's edge, so
- * that no row moves when it appears.
+ * that no row moves when it appears; after them where the window is so low that few rows would be left.
  */
 export function ChoiceBar({ list, children }: { list: RefObject<HTMLElement | null>; children: ReactNode }) {
   const { selectedIds } = useListContext()
+  const bar = useRef<HTMLDivElement>(null)
   useFocusReturns(list)
+  useRoomFor(bar)
   return (
     <Stack
+      ref={bar}
       role="region"
       aria-label="Chosen"
       direction="row"
@@ -97,6 +117,7 @@ export function ChoiceBar({ list, children }: { list: RefObject<HTMLElement | nu
         position: 'sticky',
         bottom: 0,
         zIndex: 2,
+        '@media (max-height: 480px)': { position: 'static' },
       }}
     >
       <Typography sx={{ fontWeight: 600 }}>{count(selectedIds.length)} chosen</Typography>
