@@ -124,9 +124,23 @@ const components: NonNullable<ThemeOptions['components']> = {
     styleOverrides: { root: ({ theme }) => ({ [theme.breakpoints.down('sm')]: { paddingInline: 16 } }) },
   },
   MuiDialogTitle: {
-    styleOverrides: { root: { fontSize: '1.125rem', fontWeight: 620, paddingBottom: 8 } },
+    styleOverrides: {
+      root: ({ theme }) => ({
+        fontSize: '1.125rem',
+        fontWeight: 620,
+        paddingBottom: 8,
+        [theme.breakpoints.down('sm')]: { paddingInline: 16 },
+      }),
+    },
   },
-  MuiDialogActions: { styleOverrides: { root: { padding: '12px 24px 20px' } } },
+  MuiDialogActions: {
+    styleOverrides: {
+      root: ({ theme }) => ({
+        padding: '12px 24px 20px',
+        [theme.breakpoints.down('sm')]: { paddingInline: 16 },
+      }),
+    },
+  },
   MuiTextField: { defaultProps: { variant: 'outlined', size: 'small', margin: 'none' } },
   MuiFormControl: { defaultProps: { variant: 'outlined', size: 'small', margin: 'none' } },
   MuiAutocomplete: {
