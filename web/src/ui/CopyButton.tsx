@@ -26,7 +26,8 @@ export function CopyButton({ text, name }: { text: string; name: string }) {
       aria-label={copied ? `Copied ${name}` : `Copy ${name}`}
       title={`Copy ${name}`}
       onClick={copy}
-      sx={{ p: 0.25, ml: 0.5, '& svg': { fontSize: 15 } }}
+      // Large enough for a finger, in a line that is no higher for it.
+      sx={{ p: '5px', my: '-3px', ml: '1px', mr: '-3px', '& svg': { fontSize: 15 } }}
     >
       {copied ? <CheckIcon /> : <CopyIcon />}
     </IconButton>
