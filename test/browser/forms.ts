@@ -51,6 +51,27 @@ export function formScenarios(world: () => World): void {
         await heading('Payouts')
       }))
 
+    test('a day that is typed - has a year of four digits, wherever one is asked for', () =>
+      world().work('/reports', async page => {
+        const fields = [
+          ['/reports', 'From'],
+          ['/affiliates/1/show', 'At the end of'],
+          ['/payout-runs/create', 'Earned until'],
+          ['/rules/create', 'Until'],
+          ['/payouts/create', 'Paid at (UTC)'],
+          ['/tools/api-keys', 'Expires'],
+        ] as const
+        for (const [path, label] of fields) {
+          await page.goto(`/admin${path}`)
+          await settled(page)
+          if (label === 'Expires') await page.getByRole('button', { name: 'Generate API key' }).click()
+          const field = page.getByRole('textbox', { name: label, exact: true })
+          await field.fill('')
+          await field.pressSequentially('10312025120000AM')
+          assert.match(await field.inputValue(), /^(\d{4}-|$)/, path)
+        }
+      }))
+
     test('the time of what is recorded - emptied, it is asked for, and not saved as if something had changed', async () => {
       const rate = await world().make('/exchange-rates', { from_currency: 'NOK', rate: '0.1' })
       const payout = await world().make('/payouts', { affiliate_id: 22, amount: 1 })

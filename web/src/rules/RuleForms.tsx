@@ -6,6 +6,7 @@ import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { useSession } from '../session.tsx'
+import { LATEST_DAY } from '../ui/DayField.tsx'
 import { FormSection, RateInput, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
@@ -180,6 +181,12 @@ function ForWhom() {
   )
 }
 
+const day = {
+  parse: (typed: string) => typed,
+  helperText: false,
+  slotProps: { htmlInput: { max: LATEST_DAY } },
+} as const
+
 function When() {
   return (
     <FormSection title="When" hint="The rule applies when all conditions are met.">
@@ -191,8 +198,8 @@ function When() {
         helperText="All, when none is chosen."
       />
       <Row>
-        <DateInput source="from" label="From" parse={typed => typed} helperText={false} />
-        <DateInput source="until" label="Until" parse={typed => typed} helperText={false} />
+        <DateInput source="from" label="From" {...day} />
+        <DateInput source="until" label="Until" {...day} />
       </Row>
       <Conditions />
     </FormSection>

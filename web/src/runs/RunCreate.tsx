@@ -4,6 +4,7 @@ import { useWatch } from 'react-hook-form'
 import { Link as RouterLink } from 'react-router-dom'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { useCan } from '../session.tsx'
+import { LATEST_DAY } from '../ui/DayField.tsx'
 import { FormSection, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { RecordCreate } from '../ui/RecordForms.tsx'
@@ -61,6 +62,7 @@ function Fields() {
           <DateInput
             source="cut_off"
             label="Earned until"
+            slotProps={{ htmlInput: { max: LATEST_DAY } }}
             helperText={
               exact === undefined
                 ? 'Included; all when empty. Refunds always count.'

@@ -15,6 +15,7 @@ import { type FormEvent, useState } from 'react'
 import { leftTo, type Role, roles } from '../../../src/accounts/users/roles.ts'
 import { envelopeOf, get, messageOf, queryOf, request } from '../api.ts'
 import { useSession } from '../session.tsx'
+import { LATEST_DAY } from '../ui/DayField.tsx'
 import { exceptByBackdrop } from '../ui/dialog.ts'
 import { type User, userName } from '../users/user.ts'
 import { readOnly } from './key.ts'
@@ -112,7 +113,7 @@ function Ask({ onClose, onGenerated }: { onClose: () => void; onGenerated: (key:
               helperText={
                 errors.expires ?? 'The last day on which the key works, in UTC. If empty, it does not expire.'
               }
-              slotProps={{ inputLabel: { shrink: true } }}
+              slotProps={{ inputLabel: { shrink: true }, htmlInput: { max: LATEST_DAY } }}
               sx={{ maxWidth: 280 }}
             />
             {errors.form && <Alert severity="error">{errors.form}</Alert>}

@@ -1,6 +1,9 @@
 import { TextField } from '@mui/material'
 import { useEffect, useState } from 'react'
 
+/** Browsers let a year have six digits otherwise, which takes in what was typed for day and month. */
+export const LATEST_DAY = '9999-12-31'
+
 /** While a year is typed digit by digit, it passes through the years 2, 20 and 202. */
 const isMeant = (day: string) => day === '' || day >= '1900'
 
@@ -26,7 +29,7 @@ export function DayField({
         setTyped(target.value)
         if (isMeant(target.value)) onChange(target.value)
       }}
-      slotProps={{ inputLabel: { shrink: true } }}
+      slotProps={{ inputLabel: { shrink: true }, htmlInput: { max: LATEST_DAY } }}
       sx={{ width: 158 }}
     />
   )

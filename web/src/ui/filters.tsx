@@ -3,6 +3,7 @@ import { TextField } from '@mui/material'
 import { useEffect, useRef, useState } from 'react'
 import { DateInput, SelectInput, TextInput } from 'react-admin'
 import { useController } from 'react-hook-form'
+import { LATEST_DAY } from './DayField.tsx'
 import { optionalAmount } from './form.tsx'
 import { useMoney, withPoint } from './format.ts'
 import { choicesOf } from './words.ts'
@@ -55,9 +56,6 @@ export function ChoiceFilter({
     />
   )
 }
-
-/** Browsers let a year have six digits otherwise, which takes in what was typed for day and month. */
-const LATEST_DAY = '9999-12-31'
 
 /** Filter by a range of days, both included. */
 export function DateFilter({

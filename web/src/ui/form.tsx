@@ -13,6 +13,7 @@ import {
 } from 'react-admin'
 import { type FieldErrors, useFormContext, useFormState, useWatch } from 'react-hook-form'
 import { permissionNamed, useCan, useSession } from '../session.tsx'
+import { LATEST_DAY } from './DayField.tsx'
 import { hasDecimalComma, type Money, rateText, useMoney, withPoint } from './format.ts'
 import { useGoBack } from './lists.ts'
 import { capital, choicesOf, fieldName } from './words.ts'
@@ -304,7 +305,7 @@ export function MomentInput({
       type="datetime-local"
       format={value => (value ? String(value).replace(' ', 'T') : '')}
       parse={typed => (typed ? `${String(typed).replace('T', ' ')}:00`.slice(0, 19) : '')}
-      slotProps={{ inputLabel: { shrink: true }, htmlInput: { step: 1 } }}
+      slotProps={{ inputLabel: { shrink: true }, htmlInput: { step: 1, max: `${LATEST_DAY}T23:59:59` } }}
       {...rest}
     />
   )
