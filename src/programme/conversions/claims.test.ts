@@ -222,6 +222,19 @@ describeService('clicks and visits around a sale', service => {
         [{ refused: [null, `The coupon is of affiliate ${id}, and is not active.`] }],
       )
     }
+    const late = { kind: 'sale', amount: 10, reference: 'at once', coupon: 'LATE' }
+    const { coupon: _, ...unclaimed } = late
+    await service().post('/conversions', unclaimed)
+    const atOnce = await Promise.all(Array.from({ length: 16 }, () => service().post('/conversions', late)))
+    assert.deepEqual([...new Set(atOnce.map(({ status }) => status))], [200])
+    const lines = [unclaimed, late, late].map(line => JSON.stringify({ ...line, reference: 'lines' }))
+    const headers = { 'content-type': 'application/x-ndjson' }
+    const { body: results } = await service().post<string>('/conversions', lines.join('\n'), { headers })
+    const statuses = results
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line).status)
+    assert.deepEqual(statuses, [201, 200, 200], results)
     assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
   })
 })

@@ -82,6 +82,6 @@ export function laterCandidates(engine: Engine): string[] {
   return [
     ...allowChanges('conversions'),
     ...appendOnly('conversions', ['id', ...Object.keys(fixed)]),
-    `CREATE TRIGGER conversions_claim BEFORE UPDATE OF candidates ON conversions FOR EACH ROW WHEN (OLD.candidates <> '[]') ${refusal}`,
+    `CREATE TRIGGER conversions_claim BEFORE UPDATE OF candidates ON conversions FOR EACH ROW WHEN (OLD.candidates <> '[]' OR NEW.candidates = '[]') ${refusal}`,
   ]
 }
