@@ -83,11 +83,12 @@ const LINE_BREAK = /\r\n?|\n/g
 /** Index after the first line break outside quotes; 0 if there is none, or the rest of it may still come. */
 function endOfRecord(text: string): number {
   let quotes = 0
-  let from = 0
-  for (const { 0: found, index: end } of text.matchAll(LINE_BREAK)) {
-    for (let at = text.indexOf('"', from); at >= 0 && at < end; at = text.indexOf('"', at + 1)) quotes += 1
-    from = end + found.length
-    if (quotes % 2 === 0) return found === '\r' && from === text.length ? 0 : from
+  // Looked for once, and not from each line break on: a cell may have very many of those.
+  let quote = text.indexOf('"')
+  for (const { 0: found, index } of text.matchAll(LINE_BREAK)) {
+    for (; quote >= 0 && quote < index; quote = text.indexOf('"', quote + 1)) quotes += 1
+    const end = index + found.length
+    if (quotes % 2 === 0) return found === '\r' && end === text.length ? 0 : end
   }
   return 0
 }
