@@ -1,12 +1,12 @@
 import { Alert, Box } from '@mui/material'
-import { DateInput, required, SelectArrayInput, SelectInput, TextInput, useRecordContext } from 'react-admin'
+import { required, SelectArrayInput, SelectInput, TextInput, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { kinds } from '../../../src/programme/commission/sale.ts'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { useSession } from '../session.tsx'
-import { LATEST_DAY } from '../ui/DayField.tsx'
+import { DayInput } from '../ui/DayField.tsx'
 import { FormSection, RateInput, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
@@ -181,12 +181,6 @@ function ForWhom() {
   )
 }
 
-const day = {
-  parse: (typed: string) => typed,
-  helperText: false,
-  slotProps: { htmlInput: { max: LATEST_DAY } },
-} as const
-
 function When() {
   return (
     <FormSection title="When" hint="The rule applies when all conditions are met.">
@@ -198,8 +192,8 @@ function When() {
         helperText="All, when none is chosen."
       />
       <Row>
-        <DateInput source="from" label="From" {...day} />
-        <DateInput source="until" label="Until" {...day} />
+        <DayInput source="from" label="From" parse={typed => typed} helperText={false} />
+        <DayInput source="until" label="Until" parse={typed => typed} helperText={false} />
       </Row>
       <Conditions />
     </FormSection>

@@ -1,10 +1,10 @@
 import { Link, Typography } from '@mui/material'
-import { DateInput, required, SelectInput, TextInput } from 'react-admin'
+import { required, SelectInput, TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { Link as RouterLink } from 'react-router-dom'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { useCan } from '../session.tsx'
-import { LATEST_DAY } from '../ui/DayField.tsx'
+import { DayInput } from '../ui/DayField.tsx'
 import { FormSection, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { RecordCreate } from '../ui/RecordForms.tsx'
@@ -59,10 +59,9 @@ function Fields() {
         hint="The run considers everyone with a balance. Nothing is reserved or paid before you approve it."
       >
         <Row>
-          <DateInput
+          <DayInput
             source="cut_off"
             label="Earned until"
-            slotProps={{ htmlInput: { max: LATEST_DAY } }}
             helperText={
               exact === undefined
                 ? 'Included; all when empty. Refunds always count.'

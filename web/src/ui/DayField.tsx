@@ -1,5 +1,6 @@
 import { TextField } from '@mui/material'
 import { useEffect, useState } from 'react'
+import { DateInput, type DateInputProps } from 'react-admin'
 
 /** Browsers let a year have six digits otherwise, which takes in what was typed for day and month. */
 export const LATEST_DAY = '9999-12-31'
@@ -34,3 +35,8 @@ export function DayField({
     />
   )
 }
+
+/** A day in a form, or in the filters of a list. */
+export const DayInput = (props: DateInputProps) => (
+  <DateInput {...props} slotProps={{ htmlInput: { max: LATEST_DAY } }} />
+)

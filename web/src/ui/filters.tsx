@@ -1,9 +1,9 @@
 /** List filters. Each applies as the user types (debounced). */
 import { TextField } from '@mui/material'
 import { useEffect, useRef, useState } from 'react'
-import { DateInput, SelectInput, TextInput } from 'react-admin'
+import { SelectInput, TextInput } from 'react-admin'
 import { useController } from 'react-hook-form'
-import { LATEST_DAY } from './DayField.tsx'
+import { DayInput } from './DayField.tsx'
 import { optionalAmount } from './form.tsx'
 import { useMoney, withPoint } from './format.ts'
 import { choicesOf } from './words.ts'
@@ -63,15 +63,11 @@ export function DateFilter({
   label = 'Date',
   width = 158,
 }: Partial<FilterProps> & { width?: number }) {
-  const day = {
-    helperText: false,
-    sx: wide(width),
-    slotProps: { htmlInput: { max: LATEST_DAY } },
-  } as const
+  const day = { helperText: false, sx: wide(width) } as const
   return (
     <>
-      <DateInput source={`${source}.start`} label={`${label} from`} {...day} />
-      <DateInput source={`${source}.end`} label={`${label} until`} {...day} />
+      <DayInput source={`${source}.start`} label={`${label} from`} {...day} />
+      <DayInput source={`${source}.end`} label={`${label} until`} {...day} />
     </>
   )
 }
