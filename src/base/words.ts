@@ -7,3 +7,8 @@ export function past(verb: string): string {
   if (irregular[verb]) return irregular[verb]
   return verb.endsWith('e') ? `${verb}d` : `${verb}ed`
 }
+
+/** @param name 'payout_run' or 'payout-run' @returns 'PayoutRun' */
+export function pascalCase(name: string): string {
+  return name.replace(/(?:^|[_-])(\w)/g, (_, letter) => letter.toUpperCase())
+}

@@ -35,8 +35,8 @@ export function describeRoute(
     ...describeEndpoints(endpoints, base, settings),
     schema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
-      title: resource.name,
       ...resource.record,
+      title: resource.name,
     },
     _links: linkTo(url),
   }

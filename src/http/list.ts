@@ -7,6 +7,7 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { Failure, invalidArguments } from '../base/errors.ts'
 import { choice, flag, line, listOf } from '../base/schemas.ts'
 import { parseSearch } from '../base/text.ts'
+import { memberOf } from '../base/unknown.ts'
 import type { Order, Page } from '../storage/page.ts'
 import type { Answer, Call } from './endpoint.ts'
 import type { AnswerHeaders } from './headers.ts'
@@ -66,11 +67,20 @@ export function listArguments<F extends TProperties>(
 /** Clients write it in either case; it is read as lower case. */
 export const direction = choice(['asc', 'desc', 'ASC', 'DESC'], 'Ascending or descending, in any case.')
 
+/** A list shows fewer fields if it is asked to, which is a type of its own. */
+function partialOf(record: TObject) {
+  const title = memberOf(record, 'title')
+  return title === undefined ? {} : { title: `Partial${title}` }
+}
+
 /** The answer of a list, whose records have the chosen fields. */
 export const listAnswer = (record: TObject) => ({
   status: 200 as const,
   schema: Type.Array(
-    Type.Union([Type.Partial(record), Type.Integer({ description: 'The identifier, with fields=ids.' })]),
+    Type.Union([
+      Type.Partial(record, partialOf(record)),
+      Type.Integer({ description: 'The identifier, with fields=ids.' }),
+    ]),
   ),
   headers: ['Link', 'X-Total-Count'] as const,
 })

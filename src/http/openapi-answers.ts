@@ -1,5 +1,6 @@
 /** The answers of operations in the OpenAPI document: what a request gets, or what it fails by, with the headers that are sent. */
 import { entryOf, type FailureName } from '../base/errors.ts'
+import { memberOf } from '../base/unknown.ts'
 import type { JsonSchema } from './coercion.ts'
 import { isRequired, type Json } from './discovery.ts'
 import {
@@ -12,6 +13,7 @@ import {
 } from './endpoint.ts'
 import { type AnswerHeader, answerHeaders } from './headers.ts'
 import { MOST_LINES } from './lines.ts'
+import { titleOf } from './openapi-schemas.ts'
 import { LINES_TYPE } from './parameters.ts'
 import { answersRecord, isConditional, showing } from './preconditions.ts'
 import { furtherHeader } from './problems.ts'
@@ -110,6 +112,31 @@ function headersOfAnswer(endpoint: Endpoint): AnswerHeader[] {
   return [...ofCaller, 'X-Ignored-Arguments', ...(answersRecord(endpoint) ? (['ETag'] as const) : [])]
 }
 
+/** The envelope of every failure. */
+const errorSchema = {
+  title: 'Error',
+  type: 'object',
+  required: ['code', 'message', 'data'],
+  properties: {
+    code: { type: 'string' },
+    message: { type: 'string', description: 'What is wrong, with which argument, and what would be right.' },
+    data: {
+      type: 'object',
+      required: ['status'],
+      properties: {
+        status: { type: 'integer' },
+        params: {
+          description: 'The names of missing arguments, or the reasons by argument.',
+          anyOf: [
+            { type: 'array', items: { type: 'string' } },
+            { type: 'object', additionalProperties: { type: 'string' } },
+          ],
+        },
+      },
+    },
+  },
+}
+
 const REPEATED = 'It is there already, by an earlier request.'
 const RESULTS = `A result for each line of application/x-ndjson, in their order; at most ${MOST_LINES}.`
 
@@ -133,7 +160,7 @@ export class Answers {
         [answer.status]: {
           description: summary,
           headers: this.#named(headers),
-          content: contentOf(answer),
+          content: contentOf(answer, titleOf(endpoint, 'Answer')),
         },
       }),
       ...((answer.repeats || lines) && { 200: this.#second(endpoint, replayed) }),
@@ -151,8 +178,10 @@ export class Answers {
       description: [answer.repeats && REPEATED, lines && RESULTS].filter(text => text).join(' '),
       headers: this.#named([...headers, ...(answer.repeats ? (['Idempotent-Replayed'] as const) : replayed)]),
       content: {
-        ...(isRecord && contentOf(answer)),
-        ...(lines && { [LINES_TYPE]: { schema: lineSchema(lines) } }),
+        ...(isRecord && contentOf(answer, titleOf(endpoint, 'Answer'))),
+        ...(lines && {
+          [LINES_TYPE]: { schema: { title: titleOf(endpoint, 'Line'), ...lineSchema(lines) } },
+        }),
       },
     }
   }
@@ -185,7 +214,7 @@ export class Answers {
         this.#shared(beginning + names.join('.'), () => ({
           description: names.map(name => `${entryOf(name).code}: ${entryOf(name).message}`).join('\n'),
           headers: this.#named(headersOf(names)),
-          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+          content: { 'application/json': { schema: errorSchema } },
         })),
       ]),
     )
@@ -202,8 +231,14 @@ export class Answers {
   }
 }
 
-function contentOf({ schema, types = ['application/json'] }: Endpoint['answer']): Json {
-  return Object.fromEntries(types.map(type => [type.split(';', 1)[0]!, { schema }]))
+/** @param title of the answer, where it is an object without one */
+function contentOf({ schema, types = ['application/json'] }: Endpoint['answer'], title?: string): Json {
+  return Object.fromEntries(
+    types.map(type => [
+      type.split(';', 1)[0]!,
+      { schema: { ...(memberOf(schema, 'type') === 'object' && title && { title }), ...schema } },
+    ]),
+  )
 }
 
 /** Schema of the result of a line, with its number. */

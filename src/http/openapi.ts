@@ -1,17 +1,18 @@
 /** The OpenAPI document of the interface, derived from the endpoint declarations. */
-import { isObject } from '../base/unknown.ts'
 import type { JsonSchema } from './coercion.ts'
 import { argumentsOf, byPath, isRequired, type Json, typeOf } from './discovery.ts'
 import { type Endpoint, inPath, type Resource, type SignedEndpoint } from './endpoint.ts'
 import { Answers, takesKey } from './openapi-answers.ts'
+import { belowItem, nameOf, Schemas, titleOf } from './openapi-schemas.ts'
 import { LINES_TYPE } from './parameters.ts'
 import { isConditional, showing } from './preconditions.ts'
 
 /** OpenAPI 3.1 document of the interface. */
 export function openApi(resources: readonly Resource[], serverUrl: string, version: string): Json {
   const answers = new Answers()
+  const schemas = new Schemas()
   const paths = Object.fromEntries(resources.flatMap(resource => pathsOf(resource, answers)))
-  return opened({
+  return {
     openapi: '3.1.0',
     info: {
       title: 'affiliated',
@@ -23,7 +24,7 @@ export function openApi(resources: readonly Resource[], serverUrl: string, versi
     servers: [{ url: serverUrl }],
     security: [{ basic: [] }, { bearer: [] }],
     tags: resources.map(({ name, title }) => ({ name, description: title })),
-    paths,
+    paths: schemas.refer(paths),
     components: {
       securitySchemes: {
         basic: {
@@ -34,22 +35,10 @@ export function openApi(resources: readonly Resource[], serverUrl: string, versi
         bearer: { type: 'http', scheme: 'bearer', description: 'The token.' },
         ...Object.fromEntries(resources.flatMap(signatures)),
       },
-      schemas: { Error: errorSchema },
-      ...answers.components,
+      ...schemas.refer(answers.components),
+      schemas: schemas.components,
     },
-  })
-}
-
-/** Says of objects whose members nobody declares that they may have any: generators take them for empty ones otherwise. */
-function opened(part: Json): Json {
-  const members = Object.entries(part).map(([name, member]) => [name, openedPart(member)])
-  const isOpen = part.type === 'object' && Object.keys(part.properties ?? {}).length === 0
-  return { ...(isOpen && { additionalProperties: true }), ...Object.fromEntries(members) }
-}
-
-function openedPart(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(openedPart)
-  return isObject(part) ? opened(part) : part
+  }
 }
 
 function pathsOf(resource: Resource, answers: Answers): [string, Json][] {
@@ -66,29 +55,6 @@ function pathsOf(resource: Resource, answers: Answers): [string, Json][] {
   return [...paths, ...signed]
 }
 
-const errorSchema = {
-  type: 'object',
-  required: ['code', 'message', 'data'],
-  properties: {
-    code: { type: 'string' },
-    message: { type: 'string', description: 'What is wrong, with which argument, and what would be right.' },
-    data: {
-      type: 'object',
-      required: ['status'],
-      properties: {
-        status: { type: 'integer' },
-        params: {
-          description: 'The names of missing arguments, or the reasons by argument.',
-          anyOf: [
-            { type: 'array', items: { type: 'string' } },
-            { type: 'object', additionalProperties: { type: 'string' } },
-          ],
-        },
-      },
-    },
-  },
-}
-
 const header = (name: string, description: string, schema: Json = {}): Json => ({
   name,
   in: 'header',
@@ -101,12 +67,6 @@ const idempotencyKey = header('Idempotency-Key', 'Names this write, so that it i
 })
 const ifMatch = header('If-Match', 'Does it only if the record is still one of these, or any with *.')
 const ifNoneMatch = header('If-None-Match', 'Answers 304 if the record is still one of these.')
-
-/** The part of a path after the item, such as '_ledger'. */
-function belowItem({ path }: Pick<Endpoint, 'path'>): string {
-  const below = path.includes('}') ? path.split('}')[1]! : path.replace(/^\/[^/]*/, '')
-  return below.replaceAll('/', '_').replaceAll('-', '_')
-}
 
 function operation(resource: Resource, endpoint: Endpoint, method: string, answers: Answers): Json {
   const ofItem = inPath(endpoint)
@@ -121,7 +81,7 @@ function operation(resource: Resource, endpoint: Endpoint, method: string, answe
     ...headersOf(resource, endpoint),
   ]
   return {
-    operationId: `${method.toLowerCase()}_${endpoint.permission.replace('.', '_')}${ofItem.length ? '_item' : ''}${belowItem(endpoint)}`,
+    operationId: `${method.toLowerCase()}_${nameOf(endpoint)}`,
     tags: [resource.name],
     summary: endpoint.summary,
     description: `Needs the permission ${endpoint.permission}.`,
@@ -186,6 +146,7 @@ function requestBody(endpoint: Endpoint, properties: Record<string, JsonSchema>)
   const required = Object.keys(properties).filter(name => isRequired(endpoint, name))
   const sent = Object.entries(properties).map(([name, property]) => [name, inBody(property)] as const)
   const schema = {
+    title: titleOf(endpoint, 'Body'),
     type: 'object',
     properties: Object.fromEntries(sent),
     ...(required.length > 0 && { required }),

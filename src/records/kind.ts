@@ -8,6 +8,7 @@ import { type Static, type TInteger, type TObject, type TSchema, Type } from 'ty
 import type { Problems } from '../base/errors.ts'
 import { identifier } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
+import { pascalCase } from '../base/words.ts'
 import {
   ACCOUNTS,
   type Column,
@@ -201,12 +202,15 @@ export function kind<const N extends string, const T extends string, const F ext
       ...(definition.hasSearchIndex && { hasSearchIndex: true as const }),
       logged: loggedOf(parts, definition),
     },
-    record: Type.Object({
-      [idName]: Type.Integer({ description: `Identifier of the ${name.replaceAll('_', ' ')}.` }),
-      ...(!idLast && id),
-      ...schemas('wire'),
-      ...(idLast && id),
-    }),
+    record: Type.Object(
+      {
+        [idName]: Type.Integer({ description: `Identifier of the ${name.replaceAll('_', ' ')}.` }),
+        ...(!idLast && id),
+        ...schemas('wire'),
+        ...(idLast && id),
+      },
+      { title: pascalCase(name) },
+    ),
     create: Type.Object(schemas('create')),
     edit: Type.Object({ ...item, ...schemas('edit') }),
     item: Type.Object(item),

@@ -2,11 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { resources } from '../../src/app.ts'
+import { memberOf } from '../../src/base/unknown.ts'
 import { changeSettings } from '../../src/settings/rules.ts'
 import { assertFailure, describeService, operatorOf } from '../harness.ts'
 
 describeService('discovery', service => {
   const options = (path: string) => service().send('OPTIONS', path)
+
+  /** The OpenAPI document, with what it refers to in its place. */
+  const document = async (): Promise<any> => {
+    const { body } = await service().get('/openapi.json')
+    const validator = new Validator()
+    const { valid, errors } = await validator.validate(body)
+    assert.ok(valid, JSON.stringify(errors))
+    return validator.resolveRefs()
+  }
 
   test('200 - OPTIONS on a collection', async () => {
     const { status, headers, body } = await options('/affiliates')
@@ -55,7 +65,7 @@ describeService('discovery', service => {
   })
 
   test('200 - OpenAPI describes every argument, with what is in it, and every field of a record', async () => {
-    const { body } = await service().get('/openapi.json')
+    const body = await document()
     const without: string[] = []
     const look = (place: string, { properties = {}, items, anyOf = [] }: any) => {
       for (const [name, property] of Object.entries<any>(properties)) {
@@ -128,9 +138,7 @@ describeService('discovery', service => {
   })
 
   test('200 - OpenAPI 3.1 that a validator takes, with every endpoint', async () => {
-    const { body } = await service().get('/openapi.json')
-    const result = await new Validator().validate(structuredClone(body))
-    assert.ok(result.valid, JSON.stringify(result.errors))
+    const body = await document()
     assert.equal(body.openapi, '3.1.0')
     for (const { endpoints } of resources) {
       for (const { path, methods } of endpoints) {
@@ -173,5 +181,20 @@ describeService('discovery', service => {
       assert.deepEqual(conditionsOf(path, 'post'), [false, false], path)
     const operations = Object.values(body.paths).flatMap((path: any) => Object.values(path)) as any[]
     assert.equal(new Set(operations.map(operation => operation.operationId)).size, operations.length)
+  })
+
+  test('200 - OpenAPI names each record and body once', async () => {
+    const { body } = await service().get('/openapi.json')
+    const { schemas } = body.components
+    const inJson = ({ content }: any) => content['application/json'].schema
+    const { post } = body.paths['/affiliates']
+    assert.deepEqual(inJson(post.responses[201]), { $ref: '#/components/schemas/Affiliate' })
+    for (const { schema } of Object.values<any>(post.requestBody.content))
+      assert.deepEqual(schema, { $ref: '#/components/schemas/AffiliatesCreateBody' })
+    assert.deepEqual(schemas.AffiliatesCreateLine.properties.affiliate, inJson(post.responses[201]))
+    for (const { name, record } of resources) {
+      const named = schemas[String(memberOf(record, 'title'))]
+      assert.deepEqual(Object.keys(named.properties), Object.keys(record.properties), name)
+    }
   })
 })

@@ -30,7 +30,10 @@ const extras = Type.Object({
 })
 
 export type AffiliateExtras = Static<typeof extras>
-export const recordWithExtras = Type.Object({ ...affiliate.record.properties, ...extras.properties })
+export const recordWithExtras = Type.Object(
+  { ...affiliate.record.properties, ...extras.properties },
+  { title: 'AffiliateWithExtras' },
+)
 
 export const extrasArguments = {
   user: Type.Optional(flag('Adds the linked account to the record.')),

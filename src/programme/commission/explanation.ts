@@ -25,39 +25,45 @@ const text = (description: string) => Type.String({ description })
 const number = (description: string) => Type.Integer({ description })
 
 /** Amounts are decimal text, with as many decimals as their exact value needs. */
-const partSchema = Type.Object({
-  source: text('What has decided: amount (it was sent), affiliate (the own rate), rule, default.'),
-  rule_id: number('The version of the rule; 0 when it was none.'),
-  series: number('The series of the rule.'),
-  version: number('Which version of the series it is, counted from 1.'),
-  name: text('The name of the rule.'),
-  rate_type: text('percentage, flat, per_item or amount.'),
-  rate: text('The rate.'),
-  base: text('What a percentage is taken of: net or gross.'),
-  of: text('The same as an amount, in the currency of the sale.'),
-  items: number('How many items it is paid for.'),
-  lines: Type.Array(Type.Integer(), { description: 'Of which lines, from 1; none when it is all.' }),
-  reached: Type.Array(
-    Type.Object({
-      field: text('The condition of the rule.'),
-      had: text("The number, or the amount in the programme's currency."),
+const partSchema = Type.Object(
+  {
+    source: text('What has decided: amount (it was sent), affiliate (the own rate), rule, default.'),
+    rule_id: number('The version of the rule; 0 when it was none.'),
+    series: number('The series of the rule.'),
+    version: number('Which version of the series it is, counted from 1.'),
+    name: text('The name of the rule.'),
+    rate_type: text('percentage, flat, per_item or amount.'),
+    rate: text('The rate.'),
+    base: text('What a percentage is taken of: net or gross.'),
+    of: text('The same as an amount, in the currency of the sale.'),
+    items: number('How many items it is paid for.'),
+    lines: Type.Array(Type.Integer(), { description: 'Of which lines, from 1; none when it is all.' }),
+    reached: Type.Array(
+      Type.Object({
+        field: text('The condition of the rule.'),
+        had: text("The number, or the amount in the programme's currency."),
+      }),
+      { description: 'What the affiliate had sold before, where the rule asks for it.' },
+    ),
+    ended: Type.Boolean({
+      description: 'The rule pays no more: the customer has bought too often, or for too long.',
     }),
-    { description: 'What the affiliate had sold before, where the rule asks for it.' },
-  ),
-  ended: Type.Boolean({
-    description: 'The rule pays no more: the customer has bought too often, or for too long.',
-  }),
-  earned: text('What that is.'),
-  currency: text('The currency of what is earned.'),
-})
+    earned: text('What that is.'),
+    currency: text('The currency of what is earned.'),
+  },
+  { title: 'EarnedPart' },
+)
 
-const exchangeSchema = Type.Object({
-  exchange_rate_id: number('The exchange rate.'),
-  rate: text('What one unit was in the other currency.'),
-  from: text('The currency of the sale.'),
-  to: text("The programme's currency."),
-  date: text('From when on the rate applies.'),
-})
+const exchangeSchema = Type.Object(
+  {
+    exchange_rate_id: number('The exchange rate.'),
+    rate: text('What one unit was in the other currency.'),
+    from: text('The currency of the sale.'),
+    to: text("The programme's currency."),
+    date: text('From when on the rate applies.'),
+  },
+  { title: 'AppliedExchangeRate' },
+)
 
 export const earningSchema = {
   parts: Type.Array(partSchema, { description: 'What of the sale was earned by which rate.' }),

@@ -69,24 +69,55 @@ export const createArguments = Type.Object({
 
 export type CreateArguments = Static<typeof createArguments>
 
-const candidate = Type.Object({
-  by: choice(bys, 'What names the affiliate.'),
-  affiliate_id: Type.Integer({ description: 'The affiliate; 0 when there is none.' }),
-  credited: Type.Boolean(),
-  reason: Type.String({ description: 'Why they are not credited; empty of the one who is.' }),
-  text: Type.String({ description: 'The same as a sentence.' }),
-})
+const candidate = Type.Object(
+  {
+    by: choice(bys, 'What names the affiliate.'),
+    affiliate_id: Type.Integer({ description: 'The affiliate; 0 when there is none.' }),
+    credited: Type.Boolean(),
+    reason: Type.String({ description: 'Why they are not credited; empty of the one who is.' }),
+    text: Type.String({ description: 'The same as a sentence.' }),
+  },
+  { title: 'Candidate' },
+)
 
-export const explanationSchema = Type.Object({
-  conversion_id: Type.Integer(),
-  affiliate_id: Type.Integer({ description: 'Who is credited; 0 when nobody is.' }),
-  candidates: Type.Array(candidate, { description: 'Who came into question, in the order of their claims.' }),
-  payment: Type.Unknown({
-    description: 'What was paid, taken back and is left, in the currency of the sale.',
-  }),
-  referrals: Type.Unknown({ description: 'What is owed because of it.' }),
-  sentences: Type.Array(Type.String(), { description: 'All of it in words.' }),
-})
+export const explanationSchema = Type.Object(
+  {
+    conversion_id: Type.Integer(),
+    affiliate_id: Type.Integer({ description: 'Who is credited; 0 when nobody is.' }),
+    candidates: Type.Array(candidate, {
+      description: 'Who came into question, in the order of their claims.',
+    }),
+    payment: Type.Partial(
+      Type.Object({
+        conversion_id: Type.Integer({ description: 'The sale.' }),
+        currency: Type.String(),
+        paid: Type.Number(),
+        refunded: Type.Number(),
+        disputed: Type.Number({ description: 'What is disputed, or was lost or cancelled.' }),
+        left: Type.Number(),
+      }),
+      {
+        description:
+          'What was paid, taken back and is left, in the currency of the sale; empty while that is not reported.',
+      },
+    ),
+    referrals: Type.Array(
+      Type.Object({
+        referral_id: Type.Integer(),
+        affiliate_id: Type.Integer(),
+        conversion_id: Type.Integer(),
+        parent_id: Type.Integer({ description: 'The referral that it takes back or adds to; 0 for none.' }),
+        type: Type.String(),
+        status: Type.String(),
+        reason: Type.String({ description: 'Why it is what it is; empty when nothing is to be said.' }),
+        amount: Type.Number({ description: "In the programme's currency." }),
+      }),
+      { description: 'What is owed because of it.' },
+    ),
+    sentences: Type.Array(Type.String(), { description: 'All of it in words.' }),
+  },
+  { title: 'ConversionExplanation' },
+)
 
 export type Explanation = Static<typeof explanationSchema>
 

@@ -8,20 +8,23 @@ import { extrasOf, findByEmail, rules } from './rules.ts'
 
 const plain = crud(customer, rules, { create: ['customer_exists'], edit: ['customer_exists'] })
 
-const record = Type.Object({
-  ...customer.record.properties,
-  user: Type.Optional(
-    Type.Union([Type.Object(linkedAccount), Type.Literal(false)], {
-      description: 'The account of the customer, or false when there is none; only with user=1.',
-    }),
-  ),
-  meta: Type.Optional(
-    Type.Object(
-      { affiliate_id: Type.Array(Type.Integer()) },
-      { description: 'The affiliates to whom the customer is linked; only with meta=1.' },
+const record = Type.Object(
+  {
+    ...customer.record.properties,
+    user: Type.Optional(
+      Type.Union([Type.Object(linkedAccount), Type.Literal(false)], {
+        description: 'The account of the customer, or false when there is none; only with user=1.',
+      }),
     ),
-  ),
-})
+    meta: Type.Optional(
+      Type.Object(
+        { affiliate_id: Type.Array(Type.Integer()) },
+        { description: 'The affiliates to whom the customer is linked; only with meta=1.' },
+      ),
+    ),
+  },
+  { title: 'CustomerWithExtras' },
+)
 
 const extrasArguments = {
   user: Type.Optional(flag('Adds the account of the customer.')),

@@ -33,27 +33,30 @@ export const balancesRecord = Type.Object({
 })
 
 /** One amount that went from one account to another. */
-export const transferRecord = Type.Object({
-  transfer_id: Type.Integer({ description: 'Identifier of the transfer.' }),
-  affiliate_id: Type.Integer({ description: 'Identifier of the affiliate.' }),
-  date: Type.String({ description: 'When it was posted: YYYY-MM-DD HH:MM:SS, UTC.' }),
-  reason: Type.String({ description: 'What it follows from, such as referral.create or payout.fail.' }),
-  debit: choice(accounts, 'The account that it comes from.'),
-  credit: choice(accounts, 'The account that it goes to.'),
-  amount: Type.Number({ description: 'Amount, in the currency of the settings; more than 0.' }),
-  balance: Type.Number({ description: 'What the affiliate is owed after it: unpaid and reserved.' }),
-  referral_id: Type.Integer({ description: 'The referral that it is about; 0 when it is about none.' }),
-  payout_id: Type.Integer({ description: 'The payout that it is about; 0 when it is about none.' }),
-  run_item_id: Type.Integer({ description: 'The item of a payout run; 0 when it is about none.' }),
-  payout_run_id: Type.Integer({ description: 'The payout run of that item; 0 when it is about none.' }),
-  event_id: Type.Integer({
-    description:
-      'Transfers with the same event belong together; 0 for what was paid before there was a ledger.',
-  }),
-  because: Type.String({
-    description: 'The reason in words, such as "refund of a sale" or "payout failed".',
-  }),
-})
+export const transferRecord = Type.Object(
+  {
+    transfer_id: Type.Integer({ description: 'Identifier of the transfer.' }),
+    affiliate_id: Type.Integer({ description: 'Identifier of the affiliate.' }),
+    date: Type.String({ description: 'When it was posted: YYYY-MM-DD HH:MM:SS, UTC.' }),
+    reason: Type.String({ description: 'What it follows from, such as referral.create or payout.fail.' }),
+    debit: choice(accounts, 'The account that it comes from.'),
+    credit: choice(accounts, 'The account that it goes to.'),
+    amount: Type.Number({ description: 'Amount, in the currency of the settings; more than 0.' }),
+    balance: Type.Number({ description: 'What the affiliate is owed after it: unpaid and reserved.' }),
+    referral_id: Type.Integer({ description: 'The referral that it is about; 0 when it is about none.' }),
+    payout_id: Type.Integer({ description: 'The payout that it is about; 0 when it is about none.' }),
+    run_item_id: Type.Integer({ description: 'The item of a payout run; 0 when it is about none.' }),
+    payout_run_id: Type.Integer({ description: 'The payout run of that item; 0 when it is about none.' }),
+    event_id: Type.Integer({
+      description:
+        'Transfers with the same event belong together; 0 for what was paid before there was a ledger.',
+    }),
+    because: Type.String({
+      description: 'The reason in words, such as "refund of a sale" or "payout failed".',
+    }),
+  },
+  { title: 'Transfer' },
+)
 
 /** What a ledger can be narrowed by. */
 export const ledgerFilters = {
