@@ -19,20 +19,13 @@ import {
   reference,
   status,
 } from '../../records/kinds-of-field.ts'
+import { atCreation, besideRecord } from '../../records/service-fields.ts'
 import { neither } from '../../storage/table.ts'
 import { byAccountName } from './name.ts'
 
 export const statuses = ['active', 'inactive', 'pending', 'rejected'] as const
 
 const personal = { personal: 'erase', money: false } as const
-const { edit: _edit, ...account } = reference(
-  'users',
-  'Identifier of the user account linked to the affiliate.',
-  {
-    person: true,
-  },
-)
-
 /** `x-configured` tells discovery where to find the currently valid values. */
 const rateType = (description: string) =>
   Type.String({
@@ -40,17 +33,11 @@ const rateType = (description: string) =>
     'x-configured': 'rate_types',
   })
 
-const { wire: _wire, ...notes } = paragraphs(
-  65_535,
-  'Notes on the affiliate. They are not part of the record.',
-  personal,
-)
-
-const { wire: __wire, ...group } = optionalReference('groups', 'The group that the affiliate belongs to')
-
 const fields = {
   user_id: {
-    ...account,
+    ...atCreation(
+      reference('users', 'Identifier of the user account linked to the affiliate.', { person: true }),
+    ),
     orders: byAccountName,
     // Client programs send 0 with create_user.
     create: Type.Optional(
@@ -120,10 +107,12 @@ const fields = {
   referrals: count('Count of referrals.'),
   visits: count('Count of visits.'),
   date_registered: created('registered_at', 'When the affiliate was registered'),
-  notes,
-  /** Not part of the record, whose fields client programs know; `group=1` adds it. */
+  notes: besideRecord(
+    paragraphs(65_535, 'Notes on the affiliate. They are not part of the record.', personal),
+  ),
+  /** `group=1` adds it to the record. */
   group_id: {
-    ...group,
+    ...besideRecord(optionalReference('groups', 'The group that the affiliate belongs to')),
     filter: anyOf(identifiers('Only those who belong to one of these groups.')),
   },
 } as const

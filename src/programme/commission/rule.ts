@@ -9,11 +9,13 @@ import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/k
 import {
   anyOf,
   byTypeThenValue,
+  count,
   created,
   optionalReference,
   status,
   text,
 } from '../../records/kinds-of-field.ts'
+import { serviceOnly } from '../../records/service-fields.ts'
 import { neither } from '../../storage/table.ts'
 import {
   type Condition,
@@ -93,17 +95,6 @@ const conditionsSchema = Type.Array(conditionSchema, {
 
 const statuses = ['current', 'replaced', 'ended'] as const
 
-const {
-  create: _create,
-  edit: _edit,
-  keep: _keep,
-  ...inForce
-} = status(
-  statuses,
-  'current',
-  'Whether it is in force: the current version of its series, replaced by a later one, or ended.',
-)
-
 const onlyThese = () => anyOf(identifiers('Only those with one of these.'))
 
 const rateSchema = Type.Number({
@@ -114,37 +105,31 @@ const rateSchema = Type.Number({
     "How much: percent, or an amount in the programme's currency, for the sale or for each item. At most 4 decimals.",
 })
 
-const count = (description: string) =>
-  ({
-    type: 'integer',
-    nullable: false,
-    ...neither,
-    wire: Type.Integer({ description }),
-    initial: 0,
-    show: (stored: number) => stored,
-    json: (stored: number) => String(stored),
-    sample: () => 1,
-  }) as const
+const number = (description: string) => ({ ...count(description), sample: () => 1 })
 
 const nameDescription = 'Names the rule. A rate type of the settings that has the same name stands for it.'
 
-const { create: _createName, edit: _editName, ...name } = text(100, nameDescription, neither)
-
 const fields = {
   name: {
-    ...name,
+    ...text(100, nameDescription, neither),
     create: line(100, nameDescription),
     edit: Type.Optional(line(100, 'New name.')),
     problem: (value: string) => (value.trim() === '' ? 'must name the rule.' : undefined),
     sample: ({ row }: Samples) => `rule ${row('users')}`,
   },
   series: {
-    ...count('The same for all versions of a rule: the identifier of the first.'),
+    ...number('The same for all versions of a rule: the identifier of the first.'),
     filter: onlyThese(),
   },
-  version: count('Which version of its series it is, counted from 1.'),
+  version: number('Which version of its series it is, counted from 1.'),
   status: {
-    ...inForce,
+    ...serviceOnly(
+      status(
+        statuses,
+        'current',
+        'Whether it is in force: the current version of its series, replaced by a later one, or ended.',
+      ),
+    ),
     filter: anyOf(listOf(choice(statuses), 'Only those with one of these statuses.')),
   },
   affiliate_id: {
@@ -156,7 +141,7 @@ const fields = {
     filter: onlyThese(),
   },
   priority: {
-    ...count(
+    ...number(
       'Rules of the same affiliate, of the same group and of the programme are tried from the lowest.',
     ),
     create: Type.Optional(

@@ -7,11 +7,12 @@ import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import { parseExactly } from '../../base/json.ts'
 import { fromUnits } from '../../base/money.ts'
-import { choice, flag, identifiers, line, listOf, money } from '../../base/schemas.ts'
+import { choice, flag, line, listOf, money } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { filter, sql } from '../../records/field.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
-import { anyContext, anyOf, created } from '../../records/kinds-of-field.ts'
+import { anyContext, anyOf, created, link } from '../../records/kinds-of-field.ts'
+import { internalText, serviceOnly } from '../../records/service-fields.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 import { kinds as earningKinds, type SaleKind } from '../commission/sale.ts'
@@ -45,17 +46,7 @@ const plainText = (description: string) =>
     sample: () => '',
   }) as const
 
-const number = (description: string) =>
-  ({
-    type: 'integer',
-    nullable: false,
-    ...neither,
-    wire: Type.Integer({ description: `${description}; 0 when there is none.` }),
-    filter: anyOf(identifiers('Only those with one of these.')),
-    initial: 0,
-    show: (value: number) => value,
-    sample: () => 0,
-  }) as const
+const number = (description: string) => serviceOnly(link(description))
 
 /** In the minor unit of the conversion's own currency, which `show` of the kind knows. */
 const ownAmount = (description: string) =>
@@ -191,15 +182,7 @@ const fields = {
   ),
   metadata: personal('Whatever the sender wants to keep with it.'),
   /** Candidates for the credit, and why each was credited or not. */
-  candidates: {
-    type: 'text',
-    nullable: false,
-    ...neither,
-    secret: true,
-    initial: '',
-    show: (value: string) => value,
-    sample: () => '',
-  },
+  candidates: internalText({ ...neither, secret: true }),
 } as const
 
 const actions = ['create', 'unattributed', 'attribute', 'claim'] as const

@@ -11,11 +11,9 @@ const MAX_CODE = 100
 const description =
   'What customers enter in the shop. No two coupons have the same code, in any case of letters.'
 
-const { create: _create, edit: _edit, ...code } = text(MAX_CODE, description, neither)
-
 const fields = {
   code: {
-    ...code,
+    ...text(MAX_CODE, description, neither),
     isName: false,
     filter: inAnyCase(listOf(line(MAX_CODE), 'Only those with one of these codes.')),
     create: line(MAX_CODE, description),

@@ -10,8 +10,6 @@ import { dated, optionalReference, text, words } from '../../records/kinds-of-fi
 
 const personal = { personal: 'erase', money: false } as const
 
-const { create: _create, edit: _edit, ...address } = words(line(254), 'E-mail address.', personal)
-
 const ADDRESS =
   'Network of the internet address: only its first 24 bits are kept, or 48 of IPv6; empty when it is not known.'
 
@@ -20,7 +18,7 @@ const fields = {
   first_name: text(100, 'First name.', personal),
   last_name: text(100, 'Last name.', personal),
   email: {
-    ...address,
+    ...words(line(254), 'E-mail address.', personal),
     folded: true,
     create: email('E-mail address; no two customers have the same, in any case of letters.'),
     edit: Type.Optional(email('New e-mail address.')),

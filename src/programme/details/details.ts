@@ -5,6 +5,7 @@ import { formatTime } from '../../base/time.ts'
 import { refusedIdentifiers } from '../../records/crud.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import { created, link, reference, status, words } from '../../records/kinds-of-field.ts'
+import { atCreation, internalText, serviceOnly } from '../../records/service-fields.ts'
 import { integer, neither, type RowsOf, type Table } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 
@@ -12,26 +13,18 @@ const detailMethods = ['paypal', 'sepa', 'nacha'] as const
 
 const personal = { personal: 'erase', money: false } as const
 
-const { edit: _edit, ...affiliate } = reference('affiliates', 'The affiliate who is paid.', {
-  person: true,
-  outlives: true,
-})
-const { edit: __edit, ...method } = status(detailMethods, 'paypal', 'What they are for.')
-const { create: ___create, edit: ___edit, ...state } = status(['current', 'replaced', 'removed'], 'current')
-const {
-  create: ____create,
-  edit: ____edit,
-  ...account
-} = words(line(254), 'The account, of which only its end can be read.', personal)
-const { edit: _____edit, ...holder } = words(line(70), 'Whom the account belongs to.', personal)
-const { create: ______create, edit: ______edit, ...author } = link('The account that entered them')
-
 const fields = {
-  affiliate_id: { ...affiliate, orders: byAffiliateName },
-  method: { ...method, create: choice(detailMethods, 'What they are for.') },
-  holder,
-  account,
-  status: state,
+  affiliate_id: {
+    ...atCreation(reference('affiliates', 'The affiliate who is paid.', { person: true, outlives: true })),
+    orders: byAffiliateName,
+  },
+  method: {
+    ...atCreation(status(detailMethods, 'paypal', 'What they are for.')),
+    create: choice(detailMethods, 'What they are for.'),
+  },
+  holder: atCreation(words(line(70), 'Whom the account belongs to.', personal)),
+  account: serviceOnly(words(line(254), 'The account, of which only its end can be read.', personal)),
+  status: serviceOnly(status(['current', 'replaced', 'removed'], 'current')),
   usable_from: {
     type: 'integer',
     nullable: false,
@@ -42,17 +35,9 @@ const fields = {
     sample: () => 0,
   },
   date: created('created_at', 'When they were entered'),
-  entered_by: author,
+  entered_by: serviceOnly(link('The account that entered them')),
   /** Sealed by the secret key, which is not in the database. */
-  sealed: {
-    type: 'text',
-    nullable: false,
-    ...personal,
-    secret: true,
-    initial: '',
-    show: (value: string) => value,
-    sample: () => '',
-  },
+  sealed: internalText({ ...personal, secret: true }),
 } as const
 
 const actions = ['create', 'replace', 'delete'] as const

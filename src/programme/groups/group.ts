@@ -7,11 +7,9 @@ import { neither } from '../../storage/table.ts'
 
 const description = 'Names the group; no two have the same name, in any case of letters.'
 
-const { create: _create, edit: _edit, ...name } = text(100, description, neither)
-
 const fields = {
   name: {
-    ...name,
+    ...text(100, description, neither),
     isName: false,
     filter: inAnyCase(listOf(line(100), 'Only those with one of these names.')),
     create: line(100, description),

@@ -13,6 +13,7 @@ import {
   text,
   words,
 } from '../../records/kinds-of-field.ts'
+import { besideRecord, internalNumber } from '../../records/service-fields.ts'
 import { type Generated, integer, neither, type RowsOf, type Table } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 
@@ -31,17 +32,6 @@ const affiliate = reference('affiliates', 'Affiliate the payout belongs to.', {
   person: true,
   outlives: true,
 })
-
-const { wire: _reference, ...referenceText } = words(
-  line(MAX_REFERENCE),
-  'What the bank or the payment service calls it. It is not part of the record.',
-  neither,
-)
-const { wire: _note, ...note } = words(
-  paragraphs(MAX_NOTE, 'A note on the payout. It is not part of the record.'),
-  'A note on the payout.',
-  { personal: 'erase', money: false },
-)
 
 /** Of a payout that names no referral of this service nobody knows whether the money was sent again: it stays open. */
 const failure = filter(
@@ -106,20 +96,24 @@ const fields = {
   date: dated('created_at', 'When it was paid'),
   owner: creator('The user account whose API key made the payout.'),
   /** The item of a payout run that it was made of; 0 when a person made it. */
-  run_item_id: {
-    type: 'integer',
-    nullable: false,
-    ...neither,
-    filters: { made_by: maker },
-    initial: 0,
-    show: (value: number) => value,
-    sample: () => 0,
-  },
+  run_item_id: { ...internalNumber(neither), filters: { made_by: maker } },
   reference: {
-    ...referenceText,
+    ...besideRecord(
+      words(
+        line(MAX_REFERENCE),
+        'What the bank or the payment service calls it. It is not part of the record.',
+        neither,
+      ),
+    ),
     filter: anyOf(listOf(line(MAX_REFERENCE), 'Only those with one of these references.')),
   },
-  note,
+  note: besideRecord(
+    words(
+      paragraphs(MAX_NOTE, 'A note on the payout. It is not part of the record.'),
+      'A note on the payout.',
+      { personal: 'erase', money: false },
+    ),
+  ),
 } as const
 
 const actions = ['create', 'edit', 'fail', 'return', 'delete'] as const

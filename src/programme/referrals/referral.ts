@@ -16,9 +16,11 @@ import {
   elsewhere,
   link,
   reference,
+  status,
   whether,
   words,
 } from '../../records/kinds-of-field.ts'
+import { besideRecord, internalNumber, internalText, serviceOnly } from '../../records/service-fields.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 import { draftReasons } from '../commission/engine.ts'
@@ -62,7 +64,6 @@ const anything = (description: string) =>
     sample: () => '',
   }) as const
 
-const { edit: _edit, ...inCurrency } = amount('What the affiliate earns')
 const money = (how: string) =>
   Type.Number({
     minimum: -MAX_AMOUNT,
@@ -77,23 +78,12 @@ const total = Type.Number({
   maximum: MAX_AMOUNT,
   description: 'What the customer paid, in the same currency as the amount.',
 })
-const internal = { nullable: false, ...neither } as const
-const inNumber = (initial: number) =>
-  ({
-    ...internal,
-    type: 'integer',
-    initial,
-    show: (stored: number) => stored,
-    sample: () => initial,
-  }) as const
-const REJECTION = 'Why it is rejected, for the affiliate; only of one that is rejected or becomes so.'
-/** Says what an affiliate did. It is not part of the record, whose fields client programs know. */
-const {
-  wire: _wire,
-  create: __create,
-  ...rejectionReason
-} = words(line(500), REJECTION, { personal: 'erase', money: false })
-const { create: _create, edit: __edit, ...paidBy } = textLink('The payout that paid it')
+/** Says what an affiliate did. */
+const rejection = words(
+  line(500),
+  'Why it is rejected, for the affiliate; only of one that is rejected or becomes so.',
+  { personal: 'erase', money: false },
+)
 
 const fields = {
   affiliate_id: { ...affiliate, orders: byAffiliateName, create: Type.Optional(affiliate.create) },
@@ -108,10 +98,7 @@ const fields = {
     isName: true,
   },
   status: {
-    type: 'text',
-    nullable: false,
-    ...neither,
-    wire: choice(statuses, 'Status.'),
+    ...status(statuses, 'pending'),
     create: Type.Optional(
       Type.Unsafe<(typeof sentStatuses)[number]>({
         ...choice(sentStatuses, 'Status; pending when omitted, unpaid of a write-off.'),
@@ -119,14 +106,10 @@ const fields = {
     ),
     edit: Type.Optional(choice(sentStatuses, 'New status.')),
     filter: anyOf(listOf(choice(statuses), 'Only those with one of these statuses.')),
-    initial: 'pending',
-    show: (stored: (typeof statuses)[number]) => stored,
-    json: (stored: (typeof statuses)[number]) => `"${stored}"`,
-    keep: (value: (typeof statuses)[number]) => value,
     sample: () => 'unpaid' as const,
   },
   amount: {
-    ...inCurrency,
+    ...amount('What the affiliate earns'),
     // Of refunds and write-offs it is negative.
     filter: amountFilter(-MAX_AMOUNT),
     wire: Type.String({
@@ -170,23 +153,16 @@ const fields = {
   },
   date: dated('created_at', 'When it was earned'),
   type: {
-    type: 'text',
-    nullable: false,
-    ...neither,
-    wire: choice(types, 'Type.'),
+    ...status(types, 'sale', 'Type.'),
     searched: true,
     create: Type.Optional(
       Type.Unsafe<(typeof types)[number]>({ ...choice(types, 'Type.'), default: 'sale' }),
     ),
     edit: Type.Optional(choice(types, 'New type.')),
     filter: anyOf(listOf(choice(types), 'Only those of one of these types.')),
-    initial: 'sale',
-    show: (stored: (typeof types)[number]) => stored,
-    json: (stored: (typeof types)[number]) => `"${stored}"`,
-    keep: (value: (typeof types)[number]) => value,
     sample: () => 'sale' as const,
   },
-  payout_id: paidBy,
+  payout_id: serviceOnly(textLink('The payout that paid it')),
   order_total: {
     type: 'integer',
     nullable: true,
@@ -217,61 +193,43 @@ const fields = {
     sample: () => null,
   },
   /** What a person has said of its rejection; it ends with that. */
-  rejection_reason: rejectionReason,
+  rejection_reason: { ...besideRecord(serviceOnly(rejection)), edit: rejection.edit },
   /** Why the service has decided its status; '' where a person has. */
   reason: {
-    ...internal,
-    type: 'text',
+    ...internalText(neither),
     filter: anyOf(
       listOf(choice(draftReasons), 'Only those that the service has made drafts because of this.'),
     ),
-    initial: '',
-    show: (stored: string) => stored,
-    sample: () => '',
   },
   /** The conversion behind it; 0 when it was recorded by itself. */
-  conversion_id: { ...inNumber(0), filter: anyOf(identifiers('Only those of one of these conversions.')) },
+  conversion_id: {
+    ...internalNumber(neither),
+    filter: anyOf(identifiers('Only those of one of these conversions.')),
+  },
   /** The version of the rule that it was judged by; 0 when there was none. */
   rule_id: {
-    ...inNumber(0),
+    ...internalNumber(neither),
     filter: anyOf(identifiers('Only those judged by one of these versions of rules.')),
   },
   /** What was earned in another currency, in its minor unit, and the exchange rate. */
   original_amount: {
-    ...internal,
-    nullable: true,
     type: 'integer',
+    nullable: true,
+    ...neither,
     initial: null,
     show: (stored: number | null) => stored ?? '',
     sample: () => null,
   },
   original_currency: {
-    ...internal,
-    type: 'text',
+    ...internalText(neither),
     filter: anyCurrency('Only those earned in one of these other currencies.'),
-    initial: '',
-    show: (stored: string) => stored,
-    sample: () => '',
   },
-  exchange_rate: {
-    ...internal,
-    type: 'text',
-    initial: '',
-    show: (stored: string) => stored,
-    sample: () => '',
-  },
+  exchange_rate: internalText(neither),
   /** How its amount was computed, see `commission/calculation.ts`; '' when the amount was sent. */
-  calculation: {
-    ...internal,
-    type: 'text',
-    secret: true,
-    initial: '',
-    show: (stored: string) => stored,
-    sample: () => '',
-  },
+  calculation: internalText({ ...neither, secret: true }),
   /** The item of an approved payout run that reserves it; 0 when there is none. */
   run_item_id: {
-    ...inNumber(0),
+    ...internalNumber(neither),
     filters: {
       in_run: whether(
         'yes',
@@ -281,16 +239,9 @@ const fields = {
     },
   },
   /** 1 when no other referral may have the same context, reference, affiliate and type. */
-  unique_reference: { ...inNumber(0), secret: true },
+  unique_reference: internalNumber({ ...neither, secret: true }),
   /** SHA-256 of the arguments of its creation, by which a repeated request is recognised. */
-  request_hash: {
-    ...internal,
-    type: 'text',
-    secret: true,
-    initial: '',
-    show: (stored: string) => stored,
-    sample: () => '',
-  },
+  request_hash: internalText({ ...neither, secret: true }),
 } as const
 
 const actions = ['create', 'edit', 'approve', 'reject', 'pay', 'return', 'delete'] as const

@@ -1,7 +1,6 @@
 /** One affiliate in a payout run: the payment, or why there is none. */
 import { Type } from 'typebox'
 import { choice, line, listOf } from '../../base/schemas.ts'
-import { formatTime } from '../../base/time.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   anyOf,
@@ -13,6 +12,7 @@ import {
   status,
   words,
 } from '../../records/kinds-of-field.ts'
+import { internalNumber, internalText, serviceOnly, timeOnceDone } from '../../records/service-fields.ts'
 import { integer, neither, nullable, type RowsOf, type Table, text } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 import { itemStatuses, reasons } from './words.ts'
@@ -23,26 +23,16 @@ export type Reason = (typeof reasons)[number]
 
 const personal = { personal: 'erase', money: false } as const
 
-const serviceText = (maxLength: number, description: string, facts: typeof personal | typeof neither) => {
-  const { create: _create, edit: _edit, ...rest } = words(line(maxLength), description, facts)
-  return rest
-}
-const {
-  create: _create,
-  edit: _edit,
-  ...affiliate
-} = reference('affiliates', 'The affiliate.', {
-  person: true,
-  outlives: true,
-})
-const { create: __create, edit: __edit, ...run } = reference('payout_runs', 'The payout run.')
-const { create: ___create, edit: ___edit, ...state } = status(itemStatuses, 'included')
-const { create: ____create, edit: ____edit, ...payout } = link('The payout that was made of it')
+const serviceText = (maxLength: number, description: string, facts: typeof personal | typeof neither) =>
+  serviceOnly(words(line(maxLength), description, facts))
 
 const fields = {
-  payout_run_id: { ...run, column: 'run_id' },
-  affiliate_id: { ...affiliate, orders: byAffiliateName },
-  status: state,
+  payout_run_id: { ...serviceOnly(reference('payout_runs', 'The payout run.')), column: 'run_id' },
+  affiliate_id: {
+    ...serviceOnly(reference('affiliates', 'The affiliate.', { person: true, outlives: true })),
+    orders: byAffiliateName,
+  },
+  status: serviceOnly(status(itemStatuses, 'included')),
   reason: {
     type: 'text',
     nullable: false,
@@ -58,40 +48,14 @@ const fields = {
   reference: serviceText(40, 'Names it in files, and in what comes back.', neither),
   payee_name: serviceText(200, 'Who is paid.', personal),
   payee_account: serviceText(254, 'Where to: an address, or an account whose beginning is masked.', personal),
-  payout_id: payout,
+  payout_id: serviceOnly(link('The payout that was made of it')),
   note: serviceText(500, 'What was said about it.', neither),
   date: created('created_at', 'When it was prepared'),
-  settled_at: {
-    type: 'integer',
-    nullable: true,
-    ...neither,
-    wire: Type.String({
-      description: 'When its outcome was recorded: YYYY-MM-DD HH:MM:SS, UTC; empty before.',
-    }),
-    initial: null,
-    show: (value: number | null) => (value === null ? '' : formatTime(value)),
-    sample: () => null,
-  },
+  settled_at: timeOnceDone('When its outcome was recorded'),
   /** SHA-256 of the referrals with their amounts, and of the payee (`digest.ts`). */
-  digest: {
-    type: 'text',
-    nullable: false,
-    ...neither,
-    secret: true,
-    initial: '',
-    show: (value: string) => value,
-    sample: () => '',
-  },
+  digest: internalText({ ...neither, secret: true }),
   /** The payment details that are used; 0 where none are needed. */
-  details_id: {
-    type: 'integer',
-    nullable: false,
-    ...neither,
-    secret: true,
-    initial: 0,
-    show: (value: number) => value,
-    sample: () => 0,
-  },
+  details_id: internalNumber({ ...neither, secret: true }),
 } as const
 
 const actions = ['edit'] as const

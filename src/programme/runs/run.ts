@@ -1,52 +1,18 @@
 /** The kind payout run: many payouts that are prepared, approved and sent together. */
 import { Type } from 'typebox'
 import { line, moment } from '../../base/schemas.ts'
-import { formatTime, parseMoment } from '../../base/time.ts'
+import { parseMoment } from '../../base/time.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import { amount, count, created, derivedAmount, link, status, words } from '../../records/kinds-of-field.ts'
+import {
+  atCreation,
+  internalNumber,
+  internalText,
+  serviceOnly,
+  timeOnceDone,
+} from '../../records/service-fields.ts'
 import { neither } from '../../storage/table.ts'
 import { approvals, methods, runStatuses } from './words.ts'
-
-/** A field that only the service sets. */
-const serviceOnly = <F extends { readonly create?: unknown; readonly edit?: unknown }>(
-  field: F,
-): Omit<F, 'create' | 'edit'> => {
-  const { create: _create, edit: _edit, ...rest } = field
-  return rest
-}
-
-const atCreation = <F extends { readonly edit?: unknown }>(field: F): Omit<F, 'edit'> => {
-  const { edit: _edit, ...rest } = field
-  return rest
-}
-
-/** When a step was taken; empty before. */
-const time = (description: string) =>
-  ({
-    type: 'integer',
-    nullable: true,
-    ...neither,
-    wire: Type.String({ description: `${description}: YYYY-MM-DD HH:MM:SS, UTC; empty before.` }),
-    initial: null,
-    show: (value: number | null) => (value === null ? '' : formatTime(value)),
-    sample: () => null,
-  }) as const
-
-const hidden = { nullable: false, ...neither, secret: true } as const
-const hiddenText = {
-  ...hidden,
-  type: 'text',
-  initial: '',
-  show: (value: string) => value,
-  sample: () => '',
-} as const
-const hiddenNumber = {
-  ...hidden,
-  type: 'integer',
-  initial: 0,
-  show: (value: number) => value,
-  sample: () => 0,
-} as const
 
 /** The affiliates that a person has left out. */
 export const leftOutOf = ({ left_out }: { readonly left_out: string }): number[] =>
@@ -56,7 +22,7 @@ const fields = {
   status: serviceOnly(status(runStatuses, 'draft')),
   method: atCreation(status(methods, 'csv', 'How the payees are paid.')),
   cut_off: {
-    ...time('Earnings until then are paid'),
+    ...timeOnceDone('Earnings until then are paid'),
     wire: Type.String({
       description: 'Earnings until then are paid: YYYY-MM-DD HH:MM:SS, UTC; empty when all are.',
     }),
@@ -87,9 +53,9 @@ const fields = {
   date: created('created_at', 'When it was prepared, the last time'),
   prepared_by: serviceOnly(link('The account that prepared it')),
   approved_by: serviceOnly(link('The account that approved it')),
-  approved_at: time('When it was approved'),
-  sent_at: time('When a file of it was handed over'),
-  closed_at: time('When it was closed or cancelled'),
+  approved_at: timeOnceDone('When it was approved'),
+  sent_at: timeOnceDone('When a file of it was handed over'),
+  closed_at: timeOnceDone('When it was closed or cancelled'),
   reference: serviceOnly(
     words(
       line(40),
@@ -119,13 +85,13 @@ const fields = {
     sample: () => '',
   },
   /** The last affiliate that is listed so far; during an approval, that is compared. */
-  prepared_to: hiddenNumber,
+  prepared_to: internalNumber({ ...neither, secret: true }),
   /** Digest of the items so far. */
-  digest: hiddenText,
+  digest: internalText({ ...neither, secret: true }),
   /** JSON: the payer as the files name it, since it was prepared. */
-  payer: hiddenText,
+  payer: internalText({ ...neither, secret: true }),
   /** 1 once the approval has found every item unchanged; 2 when one has changed after that. */
-  verified: hiddenNumber,
+  verified: internalNumber({ ...neither, secret: true }),
 } as const
 
 const actions = [

@@ -13,6 +13,7 @@ import {
   whether,
   words,
 } from '../../records/kinds-of-field.ts'
+import { internalNumber, internalText } from '../../records/service-fields.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 import { MAX_CAMPAIGN, shortened, withoutAffiliate } from './url.ts'
@@ -38,17 +39,6 @@ const address = (description: string) =>
     order: false,
     folded: true,
     keep: shortened,
-  }) as const
-
-/** Columns that only the service uses. */
-const internal = <K>(initial: K) =>
-  ({
-    nullable: false,
-    ...neither,
-    secret: true,
-    initial,
-    show: (value: K) => value,
-    sample: () => initial,
   }) as const
 
 const fields = {
@@ -100,14 +90,13 @@ const fields = {
   date: dated('created_at', 'When it was'),
   /** The link that was followed; 0 when the address named the affiliate. */
   link_id: {
-    ...internal(0),
-    type: 'integer',
+    ...internalNumber({ ...neither, secret: true }),
     filters: { link_id: anyOf(identifiers('Only those that came by one of these links.')) },
   },
   /** The nonce of its click token; empty when there is none. */
-  nonce: { ...internal(''), type: 'text' },
+  nonce: internalText({ ...neither, secret: true }),
   /** 1 when the same visitor had come by the same affiliate on the same day. */
-  repeated: { ...internal(0), type: 'integer' },
+  repeated: internalNumber({ ...neither, secret: true }),
 } as const
 
 /** Only changes by hand are logged; new visits count in the affiliate's figure. */

@@ -1,0 +1,56 @@
+/** Fields that callers cannot send, or that the record does not show, for use in definitions. */
+import { Type } from 'typebox'
+import { formatTime } from '../base/time.ts'
+import { type Facts, neither } from '../storage/table.ts'
+import type { Field } from './field.ts'
+
+/** Only the service sets it. */
+export const serviceOnly = <F extends Pick<Field, 'create' | 'edit'>>({
+  create: _create,
+  edit: _edit,
+  ...field
+}: F): Omit<F, 'create' | 'edit'> => field
+
+/** It is sent when the record is created, and stays as it is. */
+export const atCreation = <F extends Pick<Field, 'edit'>>({ edit: _edit, ...field }: F): Omit<F, 'edit'> =>
+  field
+
+/** It can be sent, and is not part of the record, whose fields client programs know. */
+export const besideRecord = <F extends Pick<Field, 'wire'>>({ wire: _wire, ...field }: F): Omit<F, 'wire'> =>
+  field
+
+type Rest = Facts & Pick<Field, 'secret'>
+
+/** Text that the service keeps beside the record. */
+export const internalText = <const R extends Rest>(rest: R) =>
+  ({
+    type: 'text',
+    nullable: false,
+    initial: '',
+    show: (stored: string) => stored,
+    sample: () => '',
+    ...rest,
+  }) as const
+
+/** A whole number that the service keeps beside the record. */
+export const internalNumber = <const R extends Rest>(rest: R) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    initial: 0,
+    show: (stored: number) => stored,
+    sample: () => 0,
+    ...rest,
+  }) as const
+
+/** When the service did something; empty before. */
+export const timeOnceDone = (description: string) =>
+  ({
+    type: 'integer',
+    nullable: true,
+    ...neither,
+    wire: Type.String({ description: `${description}: YYYY-MM-DD HH:MM:SS, UTC; empty before.` }),
+    initial: null,
+    show: (stored: number | null) => (stored === null ? '' : formatTime(stored)),
+    sample: () => null,
+  }) as const
