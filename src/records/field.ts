@@ -56,6 +56,11 @@ export interface Field<K = unknown> extends Column<K> {
   readonly column?: string
   /** Schema in the record; a field without it is not part of the record. */
   readonly wire?: TSchema
+  /**
+   * Whether the events of the API show it; where false, only the administration area does. Has to be said of a field that is
+   * neither part of the record nor secret.
+   */
+  readonly inEvents?: boolean
   /** Schema of the argument; a field without it cannot be sent. */
   readonly create?: TSchema
   readonly edit?: TSchema

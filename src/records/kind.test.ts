@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { neither } from '../storage/table.ts'
 import { kind } from './kind.ts'
 import { created, dated, text } from './kinds-of-field.ts'
+import { besideRecord } from './service-fields.ts'
 
 test('two fields with a filter of one name - are refused, until one of them has none', () => {
   const made = created('created_at', 'When it was made')
@@ -41,4 +42,17 @@ test('a field whose own filter would hide an argument of every list - is refused
       },
     )
   }
+})
+
+test('a field beside the record - says whether the events of the API show it, or does not compile', () => {
+  const aside = text(9, 'A text.', neither)
+  const { wire: _wire, ...unsaid } = aside
+  const fields = {
+    seen: besideRecord(aside, { inEvents: true }),
+    unseen: besideRecord(aside, { inEvents: false }),
+  }
+  const { logged } = kind({ name: 'pledge', table: 'pledges', fields }).table
+  assert.deepEqual([logged.plain, logged.ofArea], [['seen', 'unseen'], ['unseen']])
+  // @ts-expect-error: it does not say it.
+  kind({ name: 'pledge', table: 'pledges', fields: { unsaid } })
 })

@@ -60,9 +60,12 @@ type StoredOf<F extends Fields, A> = Simplify<
   ColumnsOf<Pick<F, keyof F & Exclude<keyof A, Maybe<A>>>> & Partial<ColumnsOf<Pick<F, keyof F & Maybe<A>>>>
 >
 
+/** A field that says whether the events of the API show it. */
+type SaysReader = { readonly wire: TSchema } | { readonly secret: true } | { readonly inEvents: boolean }
+
 /**
- * Checks that `show` returns what `wire` declares, and that `keep` accepts what may be sent: otherwise the field must be
- * `never`.
+ * Checks that `show` returns what `wire` declares, that `keep` accepts what may be sent, and that the field says who
+ * reads it in events: otherwise the field must be `never`.
  */
 type Checked<F extends Fields> = {
   [N in keyof F]: F[N] extends { wire: infer W extends TSchema; show(value: never, s: Settings): infer R }
@@ -73,7 +76,9 @@ type Checked<F extends Fields> = {
           : never
         : unknown
       : never
-    : unknown
+    : F[N] extends SaysReader
+      ? unknown
+      : never
 }
 
 /** The path of the records of a table, below that of the interface. */
@@ -256,6 +261,7 @@ function loggedOf(
       .filter(({ field }) => !field.secret && (field.personal === 'erase') === personal)
       .map(({ name }) => name)
   if (counted) refuseUncountable(kind, parts, counted)
+  const ofArea = parts.filter(({ field }) => field.inEvents === false).map(({ name }) => name)
   const person = parts.find(
     ({ field }) => field.references?.table === ACCOUNTS && field.references.person,
   )?.name
@@ -265,6 +271,7 @@ function loggedOf(
     ...(creating && { creating }),
     plain: [...names(false), ...plain],
     personal: [...names(true), ...personal],
+    ...(ofArea.length > 0 && { ofArea }),
     ...(person && { person }),
     ...(counted && { counted }),
     public: !internal,

@@ -15,11 +15,16 @@ export const serviceOnly = <F extends Pick<Field, 'create' | 'edit'>>({
 export const atCreation = <F extends Pick<Field, 'edit'>>({ edit: _edit, ...field }: F): Omit<F, 'edit'> =>
   field
 
-/** It can be sent, and is not part of the record, whose fields client programs know. */
-export const besideRecord = <F extends Pick<Field, 'wire'>>({ wire: _wire, ...field }: F): Omit<F, 'wire'> =>
-  field
+/** It is not part of the record, whose fields client programs know. */
+export const besideRecord = <F extends Pick<Field, 'wire'>, const R extends Reader>(
+  { wire: _wire, ...field }: F,
+  reader: R,
+): Omit<F, 'wire'> & R => ({ ...field, ...reader })
 
-type Rest = Facts & Pick<Field, 'secret'>
+/** Who reads it in events. */
+type Reader = { readonly inEvents: boolean } | { readonly secret: true }
+
+type Rest = Facts & Reader
 
 /** Text that the service keeps beside the record. */
 export const internalText = <const R extends Rest>(rest: R) =>

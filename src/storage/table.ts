@@ -61,6 +61,8 @@ export interface Logged {
   readonly plain: readonly string[]
   /** Fields that are emptied when the person is erased whom the record is about. */
   readonly personal: readonly string[]
+  /** Those of both that only the administration area shows. */
+  readonly ofArea?: readonly string[]
   /** The field that holds the account of that person, or `id` where the record is the account. */
   readonly person?: string
   /** A field and column, whose log is complete: how many records have each value is kept, and need not be counted. */

@@ -2,11 +2,10 @@
 import { formatMilliseconds } from '../../base/time.ts'
 import { hiddenFrom } from '../../events/hidden.ts'
 import { type PositionedEvent, readEvents, valuesOf } from '../../events/read.ts'
+import { loggedIn } from '../../events/schema.ts'
 import type { RequestContext } from '../../events/write.ts'
+import type { Schema } from '../../storage/table.ts'
 import { DEFAULT_EVENTS, type EventRecord, type ListArguments, publicVocabulary } from './schema.ts'
-
-/** Fields that only the administration area shows, by kind of record. */
-const INTERNAL: Readonly<Record<string, readonly string[]>> = { affiliate: ['notes'], payout: ['note'] }
 
 export interface EventList {
   readonly events: EventRecord[]
@@ -26,14 +25,15 @@ export async function listEvents(
     ...(type?.length && { actions: type }),
   }
   const { events, last, more } = await readEvents(database, { after, limit: number, criteria })
-  return { events: events.map(recordOf), next: more ? last : undefined }
+  return { events: events.map(event => recordOf(event, schema)), next: more ? last : undefined }
 }
 
 /** The record as callers see it. */
-function recordOf({ position, entry }: PositionedEvent): EventRecord {
+function recordOf({ position, entry }: PositionedEvent, schema: Schema): EventRecord {
   const { before, after, erased } = valuesOf(entry)
   const isEdit = before !== null && after !== null
   const { record_kind: kind } = entry
+  const ofArea = loggedIn(schema).get(kind)?.ofArea
   return {
     position,
     id: entry.id,
@@ -43,18 +43,19 @@ function recordOf({ position, entry }: PositionedEvent): EventRecord {
     user_id: entry.actor_id,
     record: kind,
     record_id: entry.record_id,
-    data: isEdit ? null : publicly(kind, after ?? before, value => value),
-    changes: isEdit ? publicly(kind, after, (value, name) => [before[name] ?? null, value ?? null]) : null,
+    data: isEdit ? null : publicly(ofArea, after ?? before, value => value),
+    changes: isEdit ? publicly(ofArea, after, (value, name) => [before[name] ?? null, value ?? null]) : null,
     erased,
   }
 }
 
+/** @param ofArea names of those that only the administration area shows */
 function publicly<T>(
-  kind: string,
+  ofArea: readonly string[] = [],
   values: Readonly<Record<string, unknown>> | null,
   show: (value: unknown, name: string) => T,
 ): Record<string, T> | null {
   if (values === null) return null
-  const visible = Object.entries(values).filter(([name]) => !INTERNAL[kind]?.includes(name))
+  const visible = Object.entries(values).filter(([name]) => !ofArea.includes(name))
   return Object.fromEntries(visible.map(([name, value]) => [name, show(value, name)]))
 }

@@ -109,10 +109,13 @@ const fields = {
   date_registered: created('registered_at', 'When the affiliate was registered'),
   notes: besideRecord(
     paragraphs(65_535, 'Notes on the affiliate. They are not part of the record.', personal),
+    { inEvents: false },
   ),
   /** `group=1` adds it to the record. */
   group_id: {
-    ...besideRecord(optionalReference('groups', 'The group that the affiliate belongs to')),
+    ...besideRecord(optionalReference('groups', 'The group that the affiliate belongs to'), {
+      inEvents: true,
+    }),
     filter: anyOf(identifiers('Only those who belong to one of these groups.')),
   },
 } as const

@@ -96,7 +96,7 @@ const fields = {
   date: dated('created_at', 'When it was paid'),
   owner: creator('The user account whose API key made the payout.'),
   /** The item of a payout run that it was made of; 0 when a person made it. */
-  run_item_id: { ...internalNumber(neither), filters: { made_by: maker } },
+  run_item_id: { ...internalNumber({ ...neither, inEvents: true }), filters: { made_by: maker } },
   reference: {
     ...besideRecord(
       words(
@@ -104,6 +104,7 @@ const fields = {
         'What the bank or the payment service calls it. It is not part of the record.',
         neither,
       ),
+      { inEvents: true },
     ),
     filter: anyOf(listOf(line(MAX_REFERENCE), 'Only those with one of these references.')),
   },
@@ -113,6 +114,7 @@ const fields = {
       'A note on the payout.',
       { personal: 'erase', money: false },
     ),
+    { inEvents: false },
   ),
 } as const
 

@@ -166,6 +166,7 @@ const fields = {
   order_total: {
     type: 'integer',
     nullable: true,
+    inEvents: true,
     personal: false,
     money: true,
     create: Type.Optional(total),
@@ -182,6 +183,7 @@ const fields = {
   hold_until: {
     type: 'integer',
     nullable: true,
+    inEvents: true,
     ...neither,
     create: Type.Optional(
       moment('When a pending one becomes unpaid by itself; by review only when omitted.'),
@@ -193,43 +195,44 @@ const fields = {
     sample: () => null,
   },
   /** What a person has said of its rejection; it ends with that. */
-  rejection_reason: { ...besideRecord(serviceOnly(rejection)), edit: rejection.edit },
+  rejection_reason: { ...besideRecord(serviceOnly(rejection), { inEvents: true }), edit: rejection.edit },
   /** Why the service has decided its status; '' where a person has. */
   reason: {
-    ...internalText(neither),
+    ...internalText({ ...neither, inEvents: true }),
     filter: anyOf(
       listOf(choice(draftReasons), 'Only those that the service has made drafts because of this.'),
     ),
   },
   /** The conversion behind it; 0 when it was recorded by itself. */
   conversion_id: {
-    ...internalNumber(neither),
+    ...internalNumber({ ...neither, inEvents: true }),
     filter: anyOf(identifiers('Only those of one of these conversions.')),
   },
   /** The version of the rule that it was judged by; 0 when there was none. */
   rule_id: {
-    ...internalNumber(neither),
+    ...internalNumber({ ...neither, inEvents: true }),
     filter: anyOf(identifiers('Only those judged by one of these versions of rules.')),
   },
   /** What was earned in another currency, in its minor unit, and the exchange rate. */
   original_amount: {
     type: 'integer',
     nullable: true,
+    inEvents: true,
     ...neither,
     initial: null,
     show: (stored: number | null) => stored ?? '',
     sample: () => null,
   },
   original_currency: {
-    ...internalText(neither),
+    ...internalText({ ...neither, inEvents: true }),
     filter: anyCurrency('Only those earned in one of these other currencies.'),
   },
-  exchange_rate: internalText(neither),
+  exchange_rate: internalText({ ...neither, inEvents: true }),
   /** How its amount was computed, see `commission/calculation.ts`; '' when the amount was sent. */
   calculation: internalText({ ...neither, secret: true }),
   /** The item of an approved payout run that reserves it; 0 when there is none. */
   run_item_id: {
-    ...internalNumber(neither),
+    ...internalNumber({ ...neither, inEvents: true }),
     filters: {
       in_run: whether(
         'yes',
