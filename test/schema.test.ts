@@ -9,9 +9,9 @@ import { features, schema } from '../src/app.ts'
 import { objectsOf } from '../src/operations/check/new.ts'
 import { type Field, partsOf } from '../src/records/field.ts'
 import { storeOf } from '../src/records/store.ts'
-import { earningOf } from '../src/settings/earning.ts'
-import { payoutsOf } from '../src/settings/payouts.ts'
-import { trackingOf } from '../src/settings/tracking.ts'
+import { earning } from '../src/settings/earning.ts'
+import { payouts } from '../src/settings/payouts.ts'
+import { tracking } from '../src/settings/tracking.ts'
 import type { Database } from '../src/storage/database.ts'
 import { prepareSearch } from '../src/storage/search-index.ts'
 import { columnsOf, searchedColumns } from '../src/storage/table.ts'
@@ -292,10 +292,10 @@ describe('the kinds of record that are declared', () => {
         rateTypes: ['flat'],
         currency: 'USD',
         decimals: 2,
-        tracking: trackingOf(new Map()),
-        payouts: payoutsOf(new Map()),
+        tracking: tracking.valuesOf(new Map()),
+        payouts: payouts.valuesOf(new Map()),
         rulesVersion: '',
-        earning: earningOf(new Map()),
+        earning: earning.valuesOf(new Map()),
       }
       const samples = { random: () => 0.5, row: () => 1, time: 1_000_000 }
       const row = { id: 1, ...kind.sample(samples) } as never

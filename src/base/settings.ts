@@ -30,7 +30,7 @@ export interface PayoutSettings {
 }
 
 /** Validation of referrals and payouts. */
-export interface EarningSettings {
+interface EarningSettings {
   /** Whether context, reference and type together must be unique among an affiliate's referrals. */
   readonly uniqueReferences: boolean
   /** What to do with identifiers in a payout that are not referrals of this service. */

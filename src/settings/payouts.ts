@@ -1,35 +1,38 @@
 /** Payout settings: the payer, and the approval of payout runs. */
-import { Type } from 'typebox'
 import { MOST_ACH_PAYER, MOST_SEPA_NAME, problemInAch, problemInSepa } from '../base/bank-texts.ts'
 import { bicProblem, compactCode, ibanProblem, isRouting } from '../base/banks.ts'
 import type { Problems } from '../base/errors.ts'
-import { choice, line, secret } from '../base/schemas.ts'
-import type { PayoutSettings, Settings } from '../base/settings.ts'
+import { line, secret } from '../base/schemas.ts'
+import type { Settings } from '../base/settings.ts'
+import { days, group, oneOf, text } from './setting.ts'
 
 const MOST_BANK = 23
 
-export const payoutSchemas = {
-  approval: choice(
+export const payouts = group({
+  approval: oneOf(
+    'approval',
     ['one', 'two'],
     'How many persons a payout run takes: with two, who prepared it cannot approve it.',
   ),
-  payment_details_days: Type.Integer({
-    minimum: 0,
-    maximum: 90,
-    description: 'How many days changed payment details wait before a payout run uses them.',
-  }),
-  payer_name: line(70, 'Who pays, as the bank knows them.'),
-  payer_iban: secret(42, "The payer's IBAN, for SEPA files."),
-  payer_bic: line(11, "The BIC of the payer's bank, for SEPA files; may be left empty."),
-  payer_bank: line(MOST_BANK, "The name of the payer's bank, for NACHA files."),
-  payer_routing: line(9, "The routing number of the payer's bank, for NACHA files."),
-  payer_company_id: line(
-    10,
-    "The payer's company identification, for NACHA files: 10 characters that the bank gives.",
+  payment_details_days: days(
+    'detailsDays',
+    { initial: 3, minimum: 0, maximum: 90 },
+    'How many days changed payment details wait before a payout run uses them.',
   ),
-}
-
-export const payoutNames = Object.keys(payoutSchemas)
+  payer_name: text('name', line(70, 'Who pays, as the bank knows them.')),
+  payer_iban: text('iban', secret(42, "The payer's IBAN, for SEPA files."), compactCode),
+  payer_bic: text(
+    'bic',
+    line(11, "The BIC of the payer's bank, for SEPA files; may be left empty."),
+    compactCode,
+  ),
+  payer_bank: text('bank', line(MOST_BANK, "The name of the payer's bank, for NACHA files.")),
+  payer_routing: text('routing', line(9, "The routing number of the payer's bank, for NACHA files.")),
+  payer_company_id: text(
+    'companyId',
+    line(10, "The payer's company identification, for NACHA files: 10 characters that the bank gives."),
+  ),
+})
 
 interface Changes {
   readonly currency?: string
@@ -77,42 +80,5 @@ function problemsOfTexts(changes: Changes, { currency: before, payouts }: Settin
     ...(ofBank && {
       payer_bank: `cannot be in an ACH file. ${ofBank} If you make no such files, leave it empty.`,
     }),
-  }
-}
-
-/** The changes as name and stored value. */
-export function storedPayouts(changes: Changes): [string, string][] {
-  return Object.entries(changes)
-    .filter(([name, value]) => payoutNames.includes(name) && value !== undefined)
-    .map(([name, value]) => [
-      name,
-      name === 'payer_iban' || name === 'payer_bic' ? compactCode(value) : String(value),
-    ])
-}
-
-export function payoutsOf(values: ReadonlyMap<string, string>): PayoutSettings {
-  const text = (name: keyof typeof payoutSchemas) => values.get(name) ?? ''
-  return {
-    approval: text('approval') === 'two' ? 'two' : 'one',
-    detailsDays: Number(values.get('payment_details_days') ?? 3),
-    name: text('payer_name'),
-    iban: text('payer_iban'),
-    bic: text('payer_bic'),
-    bank: text('payer_bank'),
-    routing: text('payer_routing'),
-    companyId: text('payer_company_id'),
-  }
-}
-
-export function payoutsRecord({ payouts }: Pick<Settings, 'payouts'>) {
-  return {
-    approval: payouts.approval,
-    payment_details_days: payouts.detailsDays,
-    payer_name: payouts.name,
-    payer_iban: payouts.iban,
-    payer_bic: payouts.bic,
-    payer_bank: payouts.bank,
-    payer_routing: payouts.routing,
-    payer_company_id: payouts.companyId,
   }
 }

@@ -7,11 +7,11 @@ import { formatRate, parseRate } from '../base/money.ts'
 import type { Settings } from '../base/settings.ts'
 import { type Context, type RequestContext, write } from '../events/write.ts'
 import { type Database, type Db, type Engine, type Tx, within } from '../storage/database.ts'
-import { earningOf, earningRecord, storedEarning } from './earning.ts'
-import { payoutProblems, payoutsOf, payoutsRecord, storedPayouts } from './payouts.ts'
+import { earning } from './earning.ts'
+import { payoutProblems, payouts } from './payouts.ts'
 import type { SettingsChanges, SettingsRecord } from './schema.ts'
 import * as store from './store.ts'
-import { storedTracking, trackingOf, trackingProblems, trackingRecord } from './tracking.ts'
+import { tracking, trackingProblems } from './tracking.ts'
 
 /** Maximum staleness of settings that another process has changed. Changes by this process take effect at once. */
 const MAX_AGE_MS = 500
@@ -77,10 +77,10 @@ export async function loadSettings(db: Db): Promise<Settings> {
     rateTypes,
     currency,
     decimals: decimalsOf(currency)!,
-    tracking: trackingOf(values),
-    payouts: payoutsOf(values),
+    tracking: tracking.valuesOf(values),
+    payouts: payouts.valuesOf(values),
     rulesVersion: values.get('rules_version')!,
-    earning: earningOf(values),
+    earning: earning.valuesOf(values),
   }
 }
 
@@ -109,7 +109,11 @@ export async function changeSettings(context: RequestContext, sent: SettingsChan
     }
     if (default_rate_type !== undefined) await store.writeSetting(tx, 'default_rate_type', default_rate_type)
     if (currency !== undefined) await store.writeSetting(tx, 'currency', currency)
-    const otherSettings = [...storedTracking(changes), ...storedPayouts(changes), ...storedEarning(changes)]
+    const otherSettings = [
+      ...tracking.stored(changes),
+      ...payouts.stored(changes),
+      ...earning.stored(changes),
+    ]
     for (const [name, value] of otherSettings) await store.writeSetting(tx, name, value)
     const after = await loadSettings(tx)
     tx.log('settings.edit', null, {
@@ -139,9 +143,9 @@ export function settingsRecord(settings: Settings) {
     rate_types: [...rateTypes],
     currency,
     decimals,
-    ...trackingRecord(settings),
-    ...payoutsRecord(settings),
-    ...earningRecord(settings),
+    ...tracking.recordOf(settings.tracking),
+    ...payouts.recordOf(settings.payouts),
+    ...earning.recordOf(settings.earning),
   }
 }
 

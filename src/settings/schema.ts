@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { line, listOf, rate } from '../base/schemas.ts'
-import { earningSchemas } from './earning.ts'
-import { payoutSchemas } from './payouts.ts'
-import { trackingFields, trackingSchemas } from './tracking.ts'
+import { earning } from './earning.ts'
+import { payouts } from './payouts.ts'
+import { tracking } from './tracking.ts'
 
 const rateTypeName = line(100)
 
@@ -29,7 +29,7 @@ export const settingsChanges = Type.Object({
       'The currency of every amount, as an ISO 4217 code. It cannot change once an amount is recorded.',
     ),
   ),
-  ...Type.Partial(Type.Object({ ...trackingSchemas, ...payoutSchemas, ...earningSchemas })).properties,
+  ...Type.Partial(Type.Object({ ...tracking.schemas, ...payouts.schemas, ...earning.schemas })).properties,
 })
 
 export type SettingsChanges = Static<typeof settingsChanges>
@@ -41,9 +41,9 @@ export const settingsRecord = Type.Object({
   rate_types: Type.Array(Type.String(), { description: 'The rate types that an affiliate can have.' }),
   currency: Type.String({ description: 'The currency of every amount, as an ISO 4217 code.' }),
   decimals: Type.Integer({ description: "Decimals of the currency's minor unit." }),
-  ...trackingFields,
-  ...payoutSchemas,
-  ...earningSchemas,
+  ...tracking.shown,
+  ...payouts.shown,
+  ...earning.shown,
   currency_locked: Type.Boolean({ description: 'Whether the currency cannot change any more.' }),
   currencies: Type.Array(Type.String(), { description: 'Every currency in use.' }),
 })

@@ -1,8 +1,8 @@
 import type {} from '../events/schema.ts'
 import { integer, neither, type RowsOf, type Table, text } from '../storage/table.ts'
-import { earningNames } from './earning.ts'
-import { payoutNames } from './payouts.ts'
-import { trackingNames } from './tracking.ts'
+import { earning } from './earning.ts'
+import { payouts } from './payouts.ts'
+import { tracking } from './tracking.ts'
 
 const columns = { name: text(neither), value: text(neither) } as const
 
@@ -19,9 +19,9 @@ export const settingsTable = {
       'default_rate_type',
       'rate_types',
       'currency',
-      ...trackingNames,
-      ...payoutNames,
-      ...earningNames,
+      ...tracking.names,
+      ...payouts.names,
+      ...earning.names,
     ],
     personal: [],
     public: true,

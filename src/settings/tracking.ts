@@ -1,40 +1,53 @@
-/** Tracking settings: as callers send and see them, as they are stored, and their validation. */
+/** Tracking settings, and their validation. */
 import { Type } from 'typebox'
 import type { Problems } from '../base/errors.ts'
-import { choice, flag, line, listOf } from '../base/schemas.ts'
-import type { Settings, TrackingSettings } from '../base/settings.ts'
+import { line, listOf } from '../base/schemas.ts'
+import { days, group, oneOf, text, yesOrNo } from './setting.ts'
 
 const MOST_HOSTS = 100
 
 const HOSTS =
   'Hosts that links may lead to, and whose pages the script works on, beside that of the programme page: shop.example, shop.example:8443, or *.shop.example for all below it.'
 
-const days = (maximum: number, description: string) => Type.Integer({ minimum: 1, maximum, description })
-
-export const trackingSchemas = {
-  programme_page: line(
-    2048,
-    'The page of the shop that links lead to when they name no other, and unknown codes; empty when there is none.',
+export const tracking = group({
+  programme_page: text(
+    'page',
+    line(
+      2048,
+      'The page of the shop that links lead to when they name no other, and unknown codes; empty when there is none.',
+    ),
   ),
-  visitor_url: line(
-    2048,
-    "Where visitors reach the links and the script, such as https://shop.example/go: the administration area shows addresses of links so. Empty where it is the administration area's own address.",
+  visitor_url: text(
+    'visitorUrl',
+    line(
+      2048,
+      "Where visitors reach the links and the script, such as https://shop.example/go: the administration area shows addresses of links so. Empty where it is the administration area's own address.",
+    ),
   ),
-  allowed_hosts: listOf(line(253), HOSTS),
-  attribution: choice(['last', 'first'], 'Which click of a customer a sale is credited to.'),
-  attribution_days: days(365, 'How many days after a click a sale is credited to it.'),
-  visit_days: days(3650, 'How many days visits are kept one by one; daily sums stay.'),
-  consent_required: flag(
+  allowed_hosts: {
+    property: 'hosts',
+    schema: listOf(line(253), HOSTS),
+    shown: Type.Array(Type.String(), { description: HOSTS }),
+    read: (stored = ''): readonly string[] => (stored === '' ? [] : stored.split(',')),
+    store: hostsText,
+  },
+  attribution: oneOf('attribution', ['last', 'first'], 'Which click of a customer a sale is credited to.'),
+  attribution_days: days(
+    'attributionDays',
+    { initial: 30, minimum: 1, maximum: 365 },
+    'How many days after a click a sale is credited to it.',
+  ),
+  visit_days: days(
+    'visitDays',
+    { initial: 90, minimum: 1, maximum: 3650 },
+    'How many days visits are kept one by one; daily sums stay.',
+  ),
+  consent_required: yesOrNo(
+    'consentRequired',
+    false,
     'Whether the script on the pages of the shop waits until the visitor has consented.',
   ),
-}
-
-export const trackingFields = {
-  ...trackingSchemas,
-  allowed_hosts: Type.Array(Type.String(), { description: HOSTS }),
-}
-
-export const trackingNames = Object.keys(trackingSchemas)
+})
 
 interface Changes {
   readonly programme_page?: string
@@ -57,38 +70,8 @@ export function trackingProblems({ programme_page, visitor_url, allowed_hosts: h
   }
 }
 
-/** The changes as name and stored value. */
-export function storedTracking(changes: Changes): [string, string][] {
-  return Object.entries(changes)
-    .filter(([name, value]) => trackingNames.includes(name) && value !== undefined)
-    .map(([name, value]) => [name, name === 'allowed_hosts' ? hostsText(value) : String(value)])
-}
-
-const hostsText = (hosts: readonly string[]) => [...new Set(hosts.map(host => canonicalHost(host)))].join(',')
-
-export function trackingOf(values: ReadonlyMap<string, string>): TrackingSettings {
-  const hosts = values.get('allowed_hosts') || undefined
-  return {
-    page: values.get('programme_page') ?? '',
-    visitorUrl: values.get('visitor_url') ?? '',
-    hosts: hosts?.split(',') ?? [],
-    attribution: values.get('attribution') === 'first' ? 'first' : 'last',
-    attributionDays: Number(values.get('attribution_days') ?? 30),
-    visitDays: Number(values.get('visit_days') ?? 90),
-    consentRequired: values.get('consent_required') === 'true',
-  }
-}
-
-export function trackingRecord({ tracking }: Settings) {
-  return {
-    programme_page: tracking.page,
-    visitor_url: tracking.visitorUrl,
-    allowed_hosts: [...tracking.hosts],
-    attribution: tracking.attribution,
-    attribution_days: tracking.attributionDays,
-    visit_days: tracking.visitDays,
-    consent_required: tracking.consentRequired,
-  }
+function hostsText(hosts: readonly string[]): string {
+  return [...new Set(hosts.map(host => canonicalHost(host)))].join(',')
 }
 
 function isWebPage(text: string): boolean {
