@@ -41,19 +41,6 @@ export const readPayment = async (db: Db, id: string): Promise<Payment> => ({
 export const holdReferrals = async (tx: Tx, { id, referrals }: Payment): Promise<readonly Referral[]> =>
   referrals ?? store.holdReferralsOf(tx, id)
 
-/** As the query of the same name counts. */
-const versionOf = (members: readonly Conversion[]): number =>
-  members.reduce(
-    (sum, { affiliate_id, customer, metadata, candidates }) =>
-      sum +
-      1 +
-      Number(affiliate_id !== 0) +
-      Number(customer === '') +
-      Number(metadata === '') +
-      Number(candidates !== '' && candidates !== '[]'),
-    0,
-  )
-
 export class Payments {
   readonly #byId = new Map<string, Payment>()
   readonly #ids = new Map<string, string>()
@@ -124,7 +111,7 @@ export class Payments {
 
   async #read(tx: Tx, id: string): Promise<Payment> {
     const members = this.#before.get(id)?.members
-    const isCurrent = members && versionOf(members) === (await store.versionOf(tx, id))
+    const isCurrent = members && store.versionOf(members) === (await store.readVersion(tx, id))
     return isCurrent ? { id, members } : readPayment(tx, id)
   }
 

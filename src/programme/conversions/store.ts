@@ -40,6 +40,38 @@ export async function membersOf(db: Db, id: string, limit: number): Promise<Conv
   return members(db, { id, limit })
 }
 
+/**
+ * What can happen to a conversion, each once: it is credited, claimed by a later report, emptied of what is personal. Some
+ * values of a column, and whether that has happened where it has one of these.
+ */
+const marks: readonly Mark[] = [
+  { column: 'affiliate_id', values: [0], hasHappened: false },
+  { column: 'candidates', values: ['', '[]'], hasHappened: false },
+  { column: 'customer', values: [''], hasHappened: true },
+  { column: 'metadata', values: [''], hasHappened: true },
+]
+
+interface Mark {
+  readonly column: keyof Conversion
+  readonly values: readonly (string | number | null)[]
+  readonly hasHappened: boolean
+}
+
+/**
+ * A number of a payment that is higher after whatever can happen to its conversions: one is reported or joined to it, or
+ * gets another mark.
+ */
+export const versionOf = (members: readonly Conversion[]): number =>
+  members.reduce((sum, member) => sum + 1 + marks.filter(mark => isSet(mark, member)).length, 0)
+
+const isSet = ({ column, values, hasHappened }: Mark, member: Conversion) =>
+  values.includes(member[column]) === hasHappened
+
+/** 1 where it is set, else 0. */
+const setIn = ({ column, values, hasHappened }: Mark) =>
+  sql`CASE WHEN ${sql.ref(`conversions.${column}`)} IN (${sql.join(values.map(value => sql.lit(value)))})
+    THEN ${sql.lit(Number(hasHappened))} ELSE ${sql.lit(Number(!hasHappened))} END`
+
 const version = prepared((db: Db, { id }: { id: string }) =>
   db
     .selectFrom('payment_names')
@@ -48,20 +80,12 @@ const version = prepared((db: Db, { id }: { id: string }) =>
         .onRef('conversions.reference', '=', 'payment_names.name')
         .onRef('conversions.context', '=', 'payment_names.context'),
     )
-    .select(
-      sql<number | null>`sum(1 + CASE WHEN conversions.affiliate_id <> 0 THEN 1 ELSE 0 END
-        + CASE WHEN conversions.customer = '' THEN 1 ELSE 0 END
-        + CASE WHEN conversions.metadata = '' THEN 1 ELSE 0 END
-        + CASE WHEN conversions.candidates IN ('', '[]') THEN 0 ELSE 1 END)`.as('version'),
-    )
+    .select(sql<number | null>`sum(1 + ${sql.join(marks.map(setIn), sql` + `)})`.as('version'))
     .where('payment_names.payment_id', '=', id),
 )
 
-/**
- * A number of a payment that is higher after whatever can happen to its conversions: one is reported or joined to it, is
- * credited, is emptied of what is personal, is claimed by a later report.
- */
-export async function versionOf(db: Db, id: string): Promise<number> {
+/** The version of a payment as it is stored. */
+export async function readVersion(db: Db, id: string): Promise<number> {
   return (await version(db, { id }))[0]?.version ?? 0
 }
 
