@@ -80,6 +80,8 @@ export interface Table {
   readonly columns: Columns
   /** By rows; as a whole, because it is small and filled in every new database; or not at all. */
   readonly copied: 'rows' | 'whole' | 'never'
+  /** Its rows about a person are removed when the person is erased, and not only emptied. */
+  readonly removedWithPerson?: true
   /** The database refuses to change or remove rows. */
   readonly appendOnly?: true
   /** A migration has made an index of `searchedColumns` for it, in which searches look parts of names up. */

@@ -19,6 +19,7 @@ export const secondFactorsTable = {
   key: ['user_id'],
   columns: factorColumns,
   copied: 'rows',
+  removedWithPerson: true,
 } as const satisfies Table
 
 const codeColumns = {
@@ -33,6 +34,7 @@ export const recoveryCodesTable = {
   key: ['code_hash'],
   columns: codeColumns,
   copied: 'rows',
+  removedWithPerson: true,
 } as const satisfies Table
 
 export interface SecondFactorsTable extends RowsOf<typeof factorColumns> {}

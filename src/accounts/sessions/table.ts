@@ -25,6 +25,7 @@ export const sessionsTable = {
   key: ['token_hash'],
   columns: sessionColumns,
   copied: 'rows',
+  removedWithPerson: true,
   logged: {
     kind: 'session',
     actions: ['create', 'refuse', 'delete'],
@@ -42,6 +43,7 @@ export const devicesTable = {
   key: ['token_hash'],
   columns,
   copied: 'rows',
+  removedWithPerson: true,
 } as const satisfies Table
 
 const attemptColumns = {

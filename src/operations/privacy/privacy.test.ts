@@ -13,8 +13,11 @@ import {
   temporaryFolder,
 } from '../../../test/harness.ts'
 import { createKey } from '../../accounts/keys/rules.ts'
+import { schema } from '../../app.ts'
 import { verifyChain } from '../../events/verify.ts'
 import { rules } from '../../programme/payouts/rules.ts'
+import type { Column, Table } from '../../storage/table.ts'
+import { erasePerson } from './rules.ts'
 
 describeService('what a person may ask for', service => {
   giveSecretKey()
@@ -296,6 +299,39 @@ describeService('what a person may ask for', service => {
     assert.deepEqual(await known.selectAll().execute(), [])
     assert.equal((await visitor.get('/session')).status, 401)
     assert.equal((await visitor.logIn('other', ADMIN_PASSWORD)).status, 401)
+  })
+
+  test('no row is left of them in a table that keeps none of an erased person', async () => {
+    const { user_id } = await service().newAffiliate('vanishing')
+    const { body: buyer } = await service().post('/customers', { email: 'vanishing@example.net', user_id })
+    const ids: Readonly<Record<string, number>> = { users: user_id, customers: buyer.id }
+    const { database } = service()
+    const tables = schema.filter(({ removedWithPerson }) => removedWithPerson)
+    const personIn = ({ columns }: Table) =>
+      Object.entries<Column>(columns).find(([, { references }]) => references?.person)!
+    await database.transaction(async tx => {
+      for (const { name, columns } of tables) {
+        const values = Object.values<Column>(columns).map(({ type, references }) => {
+          const value = references?.person ? ids[references.table] : type === 'text' ? 'hers' : 1
+          return sql`${value}`
+        })
+        const into = sql`${sql.table(name)} (${sql.join(Object.keys(columns).map(column => sql.ref(column)))})`
+        await sql`INSERT INTO ${into} VALUES (${sql.join(values)})`.execute(tx)
+      }
+    })
+    await erasePerson(operatorOf(database), user_id)
+    const left: string[] = []
+    for (const table of tables) {
+      const [column, { references }] = personIn(table)
+      const isTheirs = sql`${sql.ref(column)} = ${ids[references!.table]}`
+      const { rows } = await sql`SELECT 1 FROM ${sql.table(table.name)} WHERE ${isTheirs}`.execute(
+        database.reader,
+      )
+      if (rows.length > 0) left.push(table.name)
+    }
+    assert.deepEqual(left, [])
+    const names = ['customer_names', 'devices', 'recovery_codes', 'second_factors', 'sessions']
+    assert.deepEqual(tables.map(({ name }) => name).toSorted(), names)
   })
 })
 

@@ -2,15 +2,10 @@
 
 import { recordOf as keyRecordOf, revokeKeysOf } from '../../accounts/keys/rules.ts'
 import { orders as keyOrders, listKeys } from '../../accounts/keys/store.ts'
-import { removeFactor } from '../../accounts/second-factor/store.ts'
-import { endSessions } from '../../accounts/sessions/store.ts'
+import { forgetAttempts } from '../../accounts/sessions/attempts.ts'
 import { devicesTable, sessionsTable } from '../../accounts/sessions/table.ts'
 import { erasedAddress } from '../../accounts/users/erased.ts'
-import {
-  forgetBrowsers,
-  refuseLastAdministrator,
-  recordOf as userRecordOf,
-} from '../../accounts/users/rules.ts'
+import { refuseLastAdministrator, recordOf as userRecordOf } from '../../accounts/users/rules.ts'
 import {
   findUser,
   findUserRow,
@@ -28,7 +23,6 @@ import { formatTime, now } from '../../base/time.ts'
 import { deletedAmong } from '../../events/read.ts'
 import { entriesOfPerson, eraseEntriesOf } from '../../events/store.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
-import { forgetNames } from '../../programme/conversions/customers-store.ts'
 import { customer } from '../../programme/customers/customer.ts'
 import { customers } from '../../programme/customers/store.ts'
 import { noteErased } from '../../programme/runs/erased-store.ts'
@@ -120,12 +114,8 @@ export async function erasePerson(
       schema.filter(table => table !== usersTable),
       person,
     )
-    const customerIds = person.get(customer.table.name) ?? []
-    await forgetNames(tx, customerIds)
     await noteErased(tx, person.get('affiliates') ?? [])
-    await endSessions(tx, userId)
-    await removeFactor(tx, userId)
-    await forgetBrowsers(tx, user)
+    await forgetAttempts(tx, user)
     await eraseAnswersAbout(tx, schema, person)
     const revokedKeys = await revokeKeysOf(tx, userId)
     if (isEmptied || isAnyErased || revokedKeys > 0) tx.log('user.erase', userId)
@@ -181,7 +171,6 @@ export async function eraseCustomer(context: RequestContext, id: number): Promis
     const { schema } = context.database
     const person = new Map([[customer.table.name, [id]]])
     await eraseAll(tx, schema, person)
-    await forgetNames(tx, [id])
     await eraseAnswersAbout(tx, schema, person)
     tx.log('customer.erase', id)
   })
@@ -211,13 +200,15 @@ export async function* exportCustomer(
 }
 
 /**
- * Empties personal columns in every table, and personal values in the log of the rows that stand for the person.
+ * Empties personal columns in every table, and personal values in the log of the rows that stand for the person; then
+ * removes the rows of tables that keep none of an erased person.
  * @returns whether there was anything to empty
  */
 async function eraseAll(tx: Tx, schema: Schema, person: store.Person): Promise<boolean> {
   let isAnyErased = false
   for (const table of schema) {
     if (await store.eraseAbout(tx, table, person, now())) isAnyErased = true
+    if (table.removedWithPerson) await store.removeAbout(tx, table, person)
     const ids = person.get(table.name)
     if (table.logged && ids && (await eraseEntriesOf(tx, table.logged.kind, ids))) isAnyErased = true
   }

@@ -85,6 +85,12 @@ export async function* pagesAbout<R extends { readonly id: number }>(
   }
 }
 
+/** Removes the rows about a person. */
+export async function removeAbout(tx: Tx, table: Table, person: Person): Promise<void> {
+  const about = aboutPerson(table, person)
+  if (about) await sql`DELETE FROM ${sql.table(table.name)} WHERE ${about}`.execute(tx)
+}
+
 /** Empties personal columns in the rows about a person. @returns whether there was anything to empty */
 export async function eraseAbout(tx: Tx, table: Table, person: Person, time: number): Promise<boolean> {
   const about = aboutPerson(table, person)

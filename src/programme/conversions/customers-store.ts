@@ -109,12 +109,6 @@ async function renamed(
   return rows.length > 0
 }
 
-/** Forgets what shops call these customers: it may be an e-mail address. */
-export async function forgetNames(tx: Tx, customerIds: readonly number[]): Promise<void> {
-  if (customerIds.length > 0)
-    await tx.deleteFrom('customer_names').where('customer_id', 'in', customerIds).execute()
-}
-
 const ownership = prepared(
   (tx: Db, { id, affiliateId, time }: Record<'id' | 'affiliateId' | 'time', number>) =>
     tx

@@ -26,12 +26,13 @@ const customerNameColumns = {
   }),
 } as const
 
-/** Identifiers of customers in each shop. */
+/** Identifiers of customers in each shop: one may be an e-mail address. */
 export const customerNamesTable = {
   name: 'customer_names',
   key: ['context', 'name'],
   columns: customerNameColumns,
   copied: 'rows',
+  removedWithPerson: true,
 } as const satisfies Table
 
 const followingColumns = {
