@@ -7,7 +7,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { usersTable } from '../src/accounts/users/table.ts'
 import { features, schema } from '../src/app.ts'
 import { objectsOf } from '../src/operations/check/new.ts'
-import { type Field, partsOf } from '../src/records/field.ts'
+import { type Field, type Part, partsOf } from '../src/records/field.ts'
 import { storeOf } from '../src/records/store.ts'
 import { earning } from '../src/settings/earning.ts'
 import { payouts } from '../src/settings/payouts.ts'
@@ -108,6 +108,23 @@ describeService('the tables that are declared', service => {
       })
       assert.deepEqual(taken.sort(), values.sort(), kind.name)
     }
+  })
+
+  test('an amount that can be sent has a CHECK in the database', async t => {
+    const { engine, reader } = service().database
+    if (engine.name !== 'SQLite') return t.skip()
+    const unchecked: string[] = []
+    for (const { kind } of features) {
+      const { rows } = await sql<{ definition: string }>`
+        SELECT sql AS definition FROM sqlite_schema WHERE name = ${kind.table.name}`.execute(reader)
+      const isChecked = ({ column }: Part) => rows[0]!.definition.includes(`CHECK (${column} `)
+      const amounts = partsOf(kind.fields).filter(({ field }) => field.money === true && field.create)
+      unchecked.push(
+        ...amounts.filter(amount => !isChecked(amount)).map(({ column }) => `${kind.table.name}.${column}`),
+      )
+    }
+    // The first may be negative; nobody is paid by the others.
+    assert.deepEqual(unchecked, ['referrals.amount', 'referrals.order_total', 'payout_runs.minimum'])
   })
 
   test('no insertion of a row makes SQLite make a table', async t => {
