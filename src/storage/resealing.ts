@@ -13,30 +13,63 @@ import {
   unseal,
 } from './secret-keys.ts'
 
-/** Sealed texts of one table. */
-export interface Sealed {
+/**
+ * A column of sealed texts. An empty one is none: it was erased, or never given.
+ * @typeParam R further columns of its rows
+ */
+export interface Sealed<R = unknown> {
   readonly table: string
-  /** Names of the keys in use; sealed texts begin with them. */
-  keys(db: Db): Promise<readonly { readonly key: string }[]>
-  /** Rows after this one whose sealed text begins with none of these prefixes, in order, at most `limit`. */
-  rows(db: Db, without: readonly string[], after: number, limit: number): Promise<SealedRow[]>
+  readonly column: string
+  /** The column whose number names a row; the identifier when omitted. */
+  readonly key?: string
+  /** What the text of a row belongs to. */
+  about(row: SealedRow & R): string
+  /** What is wrong with a row whose key is here; that its text cannot be opened, when omitted. */
+  problem?(row: SealedRow & R): string | undefined
 }
 
 interface SealedRow {
-  readonly id: number
+  readonly key: number
   readonly text: string
-  /** What the text belongs to. */
-  readonly about: string
-  /** Puts another text in its place, unless it was replaced meanwhile. */
-  replace(tx: Tx, text: string): Promise<void>
 }
 
 const ROWS_AT_ONCE = 200
 const MOST_NAMED = 10
 
-/** SQL for the key name of a sealed column. @param from position of the name, from 1 */
-export const keyNameIn = (column: string, from = 1) =>
-  sql<string>`substr(${sql.ref(column)}, ${sql.lit(from)}, ${sql.lit(KEY_NAME_LENGTH)})`.as('key')
+/** Names of the keys in use; sealed texts begin with them. */
+async function keysIn(db: Db, { table, column }: Sealed): Promise<string[]> {
+  const name = sql`substr(${sql.ref(column)}, 1, ${sql.lit(KEY_NAME_LENGTH)})`
+  const { rows } = await sql<{ name: string }>`
+    SELECT DISTINCT ${name} AS name FROM ${sql.table(table)} WHERE ${sql.ref(column)} <> ''`.execute(db)
+  return rows.map(row => row.name)
+}
+
+/** Rows after this one whose sealed text begins with none of these prefixes, in order. */
+async function rowsIn(
+  db: Db,
+  { table, column, key = 'id' }: Sealed,
+  without: readonly string[],
+  after: number,
+  limit = ROWS_AT_ONCE,
+): Promise<SealedRow[]> {
+  const [name, text] = [sql.ref(key), sql.ref(column)]
+  const { rows } = await sql<SealedRow>`
+    SELECT *, ${name} AS key, ${text} AS text FROM ${sql.table(table)}
+    WHERE ${name} > ${after} AND ${text} <> '' AND ${beginsWithNone(column, without)}
+    ORDER BY ${name} LIMIT ${limit}`.execute(db)
+  return rows
+}
+
+/** Puts another text in the place of a row's, unless it was replaced meanwhile. */
+async function replace(
+  tx: Tx,
+  { table, column, key = 'id' }: Sealed,
+  row: SealedRow,
+  text: string,
+): Promise<void> {
+  await sql`UPDATE ${sql.table(table)} SET ${sql.ref(column)} = ${text}
+    WHERE ${sql.ref(key)} = ${row.key} AND ${sql.ref(column)} = ${row.text}`.execute(tx)
+}
 
 /** SQL for whether a sealed column begins with none of these prefixes. */
 export const beginsWithNone = (column: string, prefixes: readonly string[]) =>
@@ -51,7 +84,7 @@ export const beginsWithNone = (column: string, prefixes: readonly string[]) =>
  */
 export async function refuseLostKeys({ reader }: Database, sealedKinds: readonly Sealed[]): Promise<void> {
   const names = new Set<string>()
-  for (const { keys } of sealedKinds) for (const { key } of await keys(reader)) names.add(key)
+  for (const sealed of sealedKinds) for (const name of await keysIn(reader, sealed)) names.add(name)
   refuseMissingKeys([...names])
 }
 
@@ -92,15 +125,16 @@ async function resealAll(database: Database, sealed: Sealed, altered: string[]):
   let count = 0
   for (let after = 0; ; ) {
     const { rows, failures } = await locked(database, 'together', async tx => {
-      const rows = await sealed.rows(tx, leftPrefixes(), after, ROWS_AT_ONCE)
+      const rows = await rowsIn(tx, sealed, leftPrefixes(), after)
       // Of this attempt: the transaction may be repeated.
       const failures: string[] = []
-      for (const { id, text, about, replace } of rows) {
+      for (const row of rows) {
+        const about = sealed.about(row)
         try {
-          await replace(tx, seal(unseal(text, about), about))
+          await replace(tx, sealed, row, seal(unseal(row.text, about), about))
         } catch (error) {
           if (!(error instanceof Failure)) throw error
-          failures.push(`${sealed.table} ${id}: ${error.message}`)
+          failures.push(`${sealed.table} ${row.key}: ${error.message}`)
         }
       }
       return { rows, failures }
@@ -108,31 +142,37 @@ async function resealAll(database: Database, sealed: Sealed, altered: string[]):
     if (rows.length === 0) return count
     count += rows.length - failures.length
     altered.push(...failures)
-    after = rows.at(-1)!.id
+    after = rows.at(-1)!.key
   }
 }
 
 /** What is wrong with sealed texts, for a check: those whose key is not here cannot be judged. */
-export async function* damagedIn(db: Db, { table, rows }: Sealed): AsyncGenerator<string> {
+export async function* damagedIn(db: Db, sealed: Sealed): AsyncGenerator<string> {
   for (let after = 0; ; ) {
-    const page = await rows(db, [], after, ROWS_AT_ONCE)
-    for (const { id, text, about } of page) {
-      if (isKeyMissing(text)) continue
-      try {
-        unseal(text, about)
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error
-        yield `${table} ${id}: ${error.message}`
-      }
+    const rows = await rowsIn(db, sealed, [], after)
+    for (const row of rows) {
+      const problem = isKeyMissing(row.text) ? undefined : problemIn(sealed, row)
+      if (problem !== undefined) yield `${sealed.table} ${row.key}: ${problem}`
     }
-    if (page.length < ROWS_AT_ONCE) return
-    after = page.at(-1)!.id
+    if (rows.length < ROWS_AT_ONCE) return
+    after = rows.at(-1)!.key
+  }
+}
+
+function problemIn({ about, problem }: Sealed, row: SealedRow): string | undefined {
+  try {
+    if (problem) return problem(row)
+    unseal(row.text, about(row))
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return error.message
   }
 }
 
 async function endWhereNoneIsStale(tx: Tx, sealedKinds: readonly Sealed[]): Promise<boolean> {
   const prefixes = leftPrefixes()
-  for (const sealed of sealedKinds) if ((await sealed.rows(tx, prefixes, 0, 1)).length > 0) return false
+  for (const sealed of sealedKinds) if ((await rowsIn(tx, sealed, prefixes, 0, 1)).length > 0) return false
   endRotation()
   return true
 }

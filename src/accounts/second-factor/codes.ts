@@ -66,12 +66,7 @@ export async function takeCode(tx: Tx, userId: number, typed: string): Promise<b
 
 export const sealedFactors: Sealed = {
   table: 'second_factors',
-  keys: store.keysOfFactors,
-  rows: async (db, without, after, limit) =>
-    (await store.factorsAfter(db, without, after, limit)).map(row => ({
-      id: row.user_id,
-      text: row.secret,
-      about: aboutOf(row.user_id),
-      replace: (tx, text) => store.replaceSecret(tx, row, text),
-    })),
+  column: 'secret',
+  key: 'user_id',
+  about: ({ key }) => aboutOf(key),
 }

@@ -2,7 +2,6 @@
 import type { Selectable } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { countOf } from '../../storage/page.ts'
-import { beginsWithNone, keyNameIn } from '../../storage/resealing.ts'
 import type { SecondFactorsTable } from './table.ts'
 
 export type SecondFactor = Selectable<SecondFactorsTable>
@@ -70,35 +69,4 @@ export async function takeRecoveryCode(tx: Tx, userId: number, hash: string): Pr
     .returning('code_hash')
     .execute()
   return deleted.length > 0
-}
-
-/** Names of the secret keys that seal second factors. */
-export async function keysOfFactors(db: Db): Promise<{ key: string }[]> {
-  return db.selectFrom('second_factors').select(keyNameIn('secret')).distinct().execute()
-}
-
-/** The next second factors by account, at most `limit`, that begin with none of these prefixes. */
-export async function factorsAfter(
-  db: Db,
-  without: readonly string[],
-  userId: number,
-  limit: number,
-): Promise<SecondFactor[]> {
-  return db
-    .selectFrom('second_factors')
-    .selectAll()
-    .where('user_id', '>', userId)
-    .where(beginsWithNone('secret', without))
-    .orderBy('user_id')
-    .limit(limit)
-    .execute()
-}
-
-export async function replaceSecret(tx: Tx, { user_id, secret }: SecondFactor, after: string): Promise<void> {
-  await tx
-    .updateTable('second_factors')
-    .set({ secret: after })
-    .where('user_id', '=', user_id)
-    .where('secret', '=', secret)
-    .execute()
 }

@@ -163,7 +163,7 @@ function accountOf(args: CreateArguments): Account {
 }
 
 /** The readable part: the end of an account number, or the beginning and host of an address. */
-export function masked({ paypalEmail, iban, accountNumber }: Account): string {
+function masked({ paypalEmail, iban, accountNumber }: Account): string {
   if (iban !== undefined) return `${iban.slice(0, 2)} •••• ${iban.slice(-4)}`
   if (accountNumber !== undefined) return `•••• ${endOf(accountNumber).padStart(4, '•')}`
   const [name = '', host = ''] = paypalEmail!.split('@')
@@ -199,19 +199,18 @@ export function unsealedAccount(row: Owned & Pick<PaymentDetail, 'sealed'>): Acc
 export const isGivenUp = ({ sealed }: Pick<PaymentDetail, 'sealed'>): boolean =>
   givenUp().some(name => sealed.startsWith(name))
 
-const sealedDetails: Sealed = {
+const sealedDetails: Sealed<PaymentDetail> = {
   table: 'payment_details',
-  keys: store.keysOfDetails,
-  rows: async (db, without, after, limit) =>
-    (await store.sealedAfter(db, after, limit, without)).map(row => ({
-      id: row.id,
-      text: row.sealed,
-      about: aboutOf(row),
-      replace: (tx, text) => store.reseal(tx, row.id, row.sealed, text),
-    })),
+  column: 'sealed',
+  about: aboutOf,
+  problem: row =>
+    masked(unsealedAccount(row)) === row.account
+      ? undefined
+      : 'the sealed account is not the one that the record shows; it was changed beside the service.',
 }
 
-const sealedKinds = [sealedDetails, sealedSecrets, sealedFactors]
+/** Everything that the secret key seals. */
+export const sealedKinds: readonly Sealed[] = [sealedDetails, sealedSecrets, sealedFactors]
 
 /** @throws Failure secret_key if something is sealed by a key that is neither present nor given up */
 export function refuseLost({ database }: Pick<Context, 'database'>): Promise<void> {

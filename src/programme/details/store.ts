@@ -3,7 +3,7 @@ import { usersTable } from '../../accounts/users/table.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
-import { beginsWithNone, keyNameIn } from '../../storage/resealing.ts'
+import { beginsWithNone } from '../../storage/resealing.ts'
 import { givenUp } from '../../storage/secret-keys.ts'
 import { namesOneOf } from '../affiliates/store.ts'
 import { type PaymentDetail, paymentDetail } from './details.ts'
@@ -83,37 +83,4 @@ export function isLost(column: string) {
   if (names.length === 0) return sql<boolean>`1 = 0`
   return sql<boolean>`${sql.ref(column)} IN (
     SELECT payment_details.id FROM payment_details WHERE NOT (${beginsWithNone('payment_details.sealed', names)}))`
-}
-
-/** Names of the secret keys that seal details. */
-export async function keysOfDetails(db: Db): Promise<{ key: string }[]> {
-  return db
-    .selectFrom('payment_details')
-    .select(keyNameIn('sealed'))
-    .distinct()
-    .where('sealed', '!=', '')
-    .execute()
-}
-
-/** The next details that were not erased, by identifier. @param without those that begin with one of these prefixes */
-export async function sealedAfter(db: Db, id: number, limit: number, without: readonly string[] = []) {
-  return db
-    .selectFrom('payment_details')
-    .select(['id', 'affiliate_id', 'method', 'account', 'sealed'])
-    .where('id', '>', id)
-    .where('sealed', '!=', '')
-    .where(beginsWithNone('sealed', without))
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-}
-
-/** Replaces a sealed text by the same content under another key. */
-export async function reseal(tx: Tx, id: number, before: string, after: string): Promise<void> {
-  await tx
-    .updateTable('payment_details')
-    .set({ sealed: after })
-    .where('id', '=', id)
-    .where('sealed', '=', before)
-    .execute()
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { storeOf } from '../../records/store.ts'
 import type { Db } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
-import { beginsWithNone, keyNameIn, type Sealed } from '../../storage/resealing.ts'
+import type { Sealed } from '../../storage/resealing.ts'
 import { aboutOf, openedSecret, sealedSecret } from './sealing.ts'
 import { type Source, source } from './source.ts'
 
@@ -53,30 +53,6 @@ export async function activeSource(db: Db, { id, type, context }: Sharing) {
 
 export const sealedSecrets: Sealed = {
   table: 'sources',
-  keys: db =>
-    db.selectFrom('sources').select(keyNameIn('secret')).distinct().where('secret', '!=', '').execute(),
-  rows: async (db, without, after, limit) => {
-    const rows = await db
-      .selectFrom('sources')
-      .select(['id', 'secret'])
-      .where('id', '>', after)
-      .where('secret', '!=', '')
-      .where(beginsWithNone('secret', without))
-      .orderBy('id')
-      .limit(limit)
-      .execute()
-    return rows.map(({ id, secret }) => ({
-      id,
-      text: secret,
-      about: aboutOf(id),
-      replace: async (tx, text) => {
-        await tx
-          .updateTable('sources')
-          .set({ secret: text })
-          .where('id', '=', id)
-          .where('secret', '=', secret)
-          .execute()
-      },
-    }))
-  },
+  column: 'secret',
+  about: ({ key }) => aboutOf(key),
 }
