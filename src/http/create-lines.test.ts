@@ -8,11 +8,11 @@ import { inTransaction } from '../events/write.ts'
 import { creative } from '../programme/creatives/creative.ts'
 import { plainRules } from '../records/rules.ts'
 import { storeOf } from '../records/store.ts'
-import { linesOf } from './create-lines.ts'
+import { createLines } from './create-lines.ts'
 import type { Call } from './endpoint.ts'
 
 test('others are answered while lines of many names are read', async () => {
-  const lines = linesOf({
+  const lines = createLines({
     arguments: Type.Object({}),
     result: {},
     problems: async () => ({}),
@@ -39,7 +39,7 @@ test('others are answered while lines of many names are read', async () => {
 
 describeService('lines whose result cannot be written', service => {
   const rules = plainRules(creative, storeOf(creative))
-  const lines = linesOf<{ name: string }>({
+  const lines = createLines<{ name: string }>({
     arguments: creative.create,
     result: {},
     problems: rules.problems,

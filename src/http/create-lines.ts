@@ -48,7 +48,7 @@ interface ReadLine {
 }
 
 /** Takes a record by each line of a body of NDJSON, and answers each by a line of its own. */
-export function linesOf<R>(creating: Creating<R>): Lines {
+export function createLines<R>(creating: Creating<R>): Lines {
   const reader = new ArgumentReader(creating.arguments)
   return {
     result: creating.result,

@@ -111,7 +111,7 @@ export function hasLines(header: string): boolean {
  * The lines of NDJSON, including empty ones, so that line numbers match the sender's.
  * @returns undefined if there are more than `most`; they are not even split
  */
-export function linesOf(body: Buffer, most: number): string[] | undefined {
+export function splitLines(body: Buffer, most: number): string[] | undefined {
   let breaks = 0
   for (let at = body.indexOf(LINE_BREAK); at >= 0; at = body.indexOf(LINE_BREAK, at + 1)) {
     breaks += 1

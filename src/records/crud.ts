@@ -2,7 +2,7 @@
 import { type TObject, type TOptional, type TUnknown, Type } from 'typebox'
 import type { FailureName } from '../base/errors.ts'
 import { refused } from '../base/schemas.ts'
-import { linesOf } from '../http/create-lines.ts'
+import { createLines } from '../http/create-lines.ts'
 import {
   type Answer,
   type Call,
@@ -62,7 +62,7 @@ export function linesOfKind<A, F extends Fields>(
     createMany,
   }: Pick<Writing<A, never, ReadRowOf<F>>, 'problems' | 'create' | 'createMany'>,
 ): Lines {
-  return linesOf<ReadRowOf<F>>({
+  return createLines<ReadRowOf<F>>({
     arguments: args,
     result: { [name]: record },
     problems,

@@ -41,7 +41,7 @@ export function carried({ parts, rest }: Parts): Parts {
 }
 
 /** What the two columns have of an amount. */
-export function partsOf(units: bigint): { parts: number; rest: number } {
+export function splitSum(units: bigint): { parts: number; rest: number } {
   return { parts: Number(units / BigInt(PART)), rest: Number(units % BigInt(PART)) }
 }
 

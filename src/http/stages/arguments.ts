@@ -9,11 +9,11 @@ import { MOST_LINES, numbered } from '../lines.ts'
 import {
   isNothing,
   isTyped,
-  linesOf,
   noParameters,
   type Parameters,
   parseBody,
   parseUrlEncoded,
+  splitLines,
 } from '../parameters.ts'
 import { sendsLines } from './lines.ts'
 
@@ -79,7 +79,7 @@ function takeLines(request: FastifyRequest): void {
   const outside = Object.keys(query).slice(0, IGNORED_REFUSED)
   refuseInvalid(Object.fromEntries(outside.map(name => [name, 'must stand in the lines.'])))
   const { body } = request
-  const lines = linesOf(Buffer.isBuffer(body) ? body : Buffer.alloc(0), MOST_WITH_EMPTY)
+  const lines = splitLines(Buffer.isBuffer(body) ? body : Buffer.alloc(0), MOST_WITH_EMPTY)
   const count = lines
     ? [...numbered(lines)].length
     : `more than ${MOST_WITH_EMPTY}, with those that are empty`

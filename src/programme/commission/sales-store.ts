@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { chunksOf } from '../../storage/chunks.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
-import { exactSumOfParts, partsIn, partsOf, unitsOfSum } from '../../storage/sums.ts'
+import { exactSumOfParts, partsIn, splitSum, unitsOfSum } from '../../storage/sums.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { isCorrection, saleTypes } from '../referrals/types.ts'
 import { isGone } from '../referrals/types-store.ts'
@@ -38,7 +38,7 @@ const toMonths = prepared((tx: Db, { rows }: { rows: readonly SalesMonthsTable[]
 /** @param changes in order of affiliate and month, so that concurrent transactions do not deadlock */
 export async function addToMonths(tx: Tx, changes: readonly SalesOfMonth[]): Promise<void> {
   const rows = changes.map(({ affiliateId, month, sales, volume }) => {
-    const { parts, rest } = partsOf(volume)
+    const { parts, rest } = splitSum(volume)
     return { affiliate_id: affiliateId, month, sales, volume_parts: parts, volume_rest: rest }
   })
   for (const chunk of chunksOf(rows)) await toMonths.later(tx, { rows: chunk })

@@ -1,7 +1,7 @@
 /** Batches of conversions (NDJSON): a line that fails does not stop the others. */
 import { Type } from 'typebox'
 import { Failure } from '../../base/errors.ts'
-import { linesOf } from '../../http/create-lines.ts'
+import { createLines } from '../../http/create-lines.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { conversion } from './conversion.ts'
@@ -18,7 +18,7 @@ function referralsBeside({ conversion: { id: ownId }, payment, referrals }: Stor
   return referrals.filter(({ conversion_id }) => ids.has(conversion_id))
 }
 
-export const reportLines = linesOf<Created>({
+export const reportLines = createLines<Created>({
   arguments: createArguments,
   result: { conversion: conversion.record, referrals: Type.Array(referral.record) },
   problems,

@@ -1,6 +1,6 @@
 import { Failure } from '../../base/errors.ts'
 import type { RequestContext } from '../../events/write.ts'
-import { linesOf } from '../../http/create-lines.ts'
+import { createLines } from '../../http/create-lines.ts'
 import { CREATE, createdAnswer, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
 import { answerCreated, body, crud, listingOf, totalsOf } from '../../records/crud.ts'
@@ -31,7 +31,7 @@ const create: Endpoint = endpoint({
   arguments: createArguments,
   answer: { ...createdAnswer(referral.record), repeats: true },
   failures: ['reference_taken', 'balance_exceeded'],
-  lines: linesOf<Created>({
+  lines: createLines<Created>({
     arguments: createArguments,
     result: { referral: referral.record },
     problems: rules.problems,

@@ -1,6 +1,6 @@
 /** What a file says of the payments of a run. */
 
-import { partsOf } from './formats/format.ts'
+import { partCount } from './formats/format.ts'
 import { formatOf } from './formats/formats.ts'
 import type { Outcome, ReportedOutcome } from './outcome.ts'
 import { referenceOf } from './proposal.ts'
@@ -37,7 +37,7 @@ export function isReferenceIn(run: RunRow, reference: string): boolean {
   const payment = parseReference(reference)
   if (payment) return referenceOf(run, payment.affiliateId) === canonical(reference)
   const file = parseFileReference(reference)
-  if (file === undefined || file.part < 1 || file.part > partsOf(formatOf(run.method), run)) return false
+  if (file === undefined || file.part < 1 || file.part > partCount(formatOf(run.method), run)) return false
   return fileReferenceOf(run, file.part) === canonical(reference)
 }
 
@@ -98,7 +98,7 @@ export class Report {
 
   /** What is said of one of several files is not said of the payments in the others. */
   #problemOfFile(reference: string): string | undefined {
-    const parts = partsOf(formatOf(this.#run.method), this.#run)
+    const parts = partCount(formatOf(this.#run.method), this.#run)
     if (parts === 1 || !parseFileReference(reference)) return undefined
     return `has ${parts} files, and ${canonical(reference)} is one of them: name its payments one by one.`
   }

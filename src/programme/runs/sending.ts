@@ -9,7 +9,7 @@ import { conflict } from './conflict.ts'
 import { changedBeside, isErased } from './digest.ts'
 import { missingPlaces, noteLost } from './erased-store.ts'
 import * as files from './file-store.ts'
-import { type Format, type Frame, type Line, mostPayees, partsOf, type Size } from './formats/format.ts'
+import { type Format, type Frame, type Line, mostPayees, partCount, type Size } from './formats/format.ts'
 import { formatsOf } from './formats/formats.ts'
 import type { Item, ItemStatus } from './item.ts'
 import { itemPages } from './items-store.ts'
@@ -33,7 +33,7 @@ function formatNamed(run: RunRow, name: string): Format {
 /** Which file an event is about. */
 const fileInLog = (format: Format, run: Size, part: number) => ({
   format: format.name,
-  ...(partsOf(format, run) > 1 && { part }),
+  ...(partCount(format, run) > 1 && { part }),
 })
 
 /** A file of a run, the same on every download. */
@@ -58,7 +58,7 @@ export async function file(
   const { payout_run_id: id, part = 1, columns = [] } = args
   const run = await runOf(context, id)
   const kind = formatNamed(run, format)
-  if (part > partsOf(kind, run)) throw conflict(`The run has no part ${part} of this file.`)
+  if (part > partCount(kind, run)) throw conflict(`The run has no part ${part} of this file.`)
   await refuseChanged(context, run)
   const frame = await frameOf(context, run, part, columns, () => linesOf(context, run, kind, part))
   if (frame.count === 0) {
@@ -78,7 +78,7 @@ export async function file(
   const erasedAt = await missingPlaces(context.database.replica, id, SENT)
   const lines = () => whole(linesOf(context, run, kind, part), frame.count)
   return {
-    name: `payout-run-${id}-${kind.name}${partsOf(kind, run) > 1 ? `-${part}` : ''}.${kind.extension}`,
+    name: `payout-run-${id}-${kind.name}${partCount(kind, run) > 1 ? `-${part}` : ''}.${kind.extension}`,
     erased: payeesOf(kind, run, part, erasedAt).erased,
     text: kind.write(frame, lines),
   }
@@ -192,7 +192,7 @@ export async function listFiles(context: Context, id: number) {
   const knownFiles = await files.filesOf(context.database.replica, id)
   const erased = await missingPlaces(context.database.replica, id, SENT)
   return formatsOf(run.method).flatMap(format => {
-    const parts = partsOf(format, run)
+    const parts = partCount(format, run)
     return Array.from({ length: parts }, (_, index) => {
       const part = index + 1
       const file = knownFiles.find(file => file.format === format.name && file.part === part)
@@ -226,7 +226,7 @@ export async function handOver(
         `A run of method ${before.method} is paid by its ${before.method} file: its ${format} file is there to read, and is not handed over.`,
       )
     }
-    if (part > partsOf(kind, before)) throw conflict(`The run has no part ${part} of this file.`)
+    if (part > partCount(kind, before)) throw conflict(`The run has no part ${part} of this file.`)
     await files.markHandedOver(tx, { run_id: id, format, part }, context.actor.userId, now())
     const isFirst = before.status === 'approved'
     const after = await store.runs.update(tx, before, {

@@ -75,7 +75,7 @@ export function mostPayees({ most, mostSum, mostAmount }: Format, { amount }: Si
 }
 
 /** In how many files a run is paid: at least one. */
-export function partsOf(format: Format, run: Size): number {
+export function partCount(format: Format, run: Size): number {
   const most = mostPayees(format, run)
   return most === undefined ? 1 : Math.max(1, Math.ceil(run.payees / most))
 }
