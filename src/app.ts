@@ -50,7 +50,7 @@ import { exchangeRates } from './programme/exchange/feature.ts'
 import { groups } from './programme/groups/feature.ts'
 import { links } from './programme/links/feature.ts'
 import { payouts } from './programme/payouts/feature.ts'
-import { draftSettler } from './programme/referrals/drafts.ts'
+import { draftRejudger } from './programme/referrals/drafts.ts'
 import { referrals } from './programme/referrals/feature.ts'
 import { endHolds } from './programme/referrals/holds.ts'
 import { payoutRuns, runItems } from './programme/runs/feature.ts'
@@ -266,10 +266,10 @@ function workBeside(
 /** Background jobs of each process; a job claimed by one process is skipped by the others. */
 function jobsOf(context: RequestContext, failed: (error: unknown) => void, passedOver: PassedOver): Rounds[] {
   const runs = new Rounds(RUNS_EVERY_MS, () => proceedAll(context, () => runs.closed), failed)
-  const settle = draftSettler(context, () => holds.closed)
+  const rejudge = draftRejudger(context, () => holds.closed)
   const continueReferrals = async () => {
     await endHolds(context, () => holds.closed)
-    await settle()
+    await rejudge()
     await creditRest(context, () => holds.closed, passedOver)
   }
   const holds = new Rounds(REFERRALS_EVERY_MS, continueReferrals, failed)

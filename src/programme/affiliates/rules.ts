@@ -30,7 +30,7 @@ import type { Page } from '../../storage/page.ts'
 import { markAddressChanged } from '../details/store.ts'
 import { groups } from '../groups/store.ts'
 import { addDefaultLink, addDefaultLinks } from '../links/store.ts'
-import { settleDraftsOf } from '../referrals/drafts.ts'
+import { rejudgeDraftsOf } from '../referrals/drafts.ts'
 import { type Affiliate, affiliate, statuses } from './affiliate.ts'
 import type { AffiliateExtras, AffiliateTotals, CreateArguments, EditArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -189,10 +189,10 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
       before: affiliate.logged(before, settings),
       after: affiliate.logged(after, settings),
     })
-    const isSettled =
-      terms.some(name => after[name] !== before[name]) && (await settleDraftsOf(tx, context, id))
+    const isRejudged =
+      terms.some(name => after[name] !== before[name]) && (await rejudgeDraftsOf(tx, context, id))
     // With what drafts have come to.
-    return isSettled ? existing(affiliate, await store.affiliates.hold(tx, id)) : after
+    return isRejudged ? existing(affiliate, await store.affiliates.hold(tx, id)) : after
   })
 }
 

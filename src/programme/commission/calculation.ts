@@ -120,8 +120,8 @@ function correctedAt(
 }
 
 /**
- * The calculation from which a report is settled. An amount that was set while nothing was left also stays when a dispute is
- * won. The first report after that which takes something back shrinks it like any other, from what was left before.
+ * The calculation from which referrals are adjusted to a report. An amount that was set while nothing was left also stays
+ * when a dispute is won. The first report after that which takes something back shrinks it like any other, from what was left before.
  * @param left the part of the sale that remains
  */
 export function anchored(calculation: Calculation, left: Fraction): Calculation {

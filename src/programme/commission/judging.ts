@@ -233,7 +233,7 @@ export function columnsOf(
 }
 
 /** End of the hold set by rules; null if there is none. */
-export function holdUntil({ holdDays }: Judgement, at: number): number | null {
+export function holdUntil({ holdDays }: Pick<Judgement, 'holdDays'>, at: number): number | null {
   return holdDays === null ? null : at + holdDays * DAY_SECONDS
 }
 

@@ -12,7 +12,7 @@ import { problemsOfReferences } from '../../records/store.ts'
 import { markRules } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import type { Schema } from '../../storage/table.ts'
-import { settleDrafts } from '../referrals/drafts.ts'
+import { rejudgeDrafts } from '../referrals/drafts.ts'
 import { type RuleRow, rule } from './rule.ts'
 import * as store from './store.ts'
 
@@ -117,7 +117,7 @@ async function change(
     await markRules(tx, context.database.engine)
     const settings = await context.settings.hold(tx)
     const row = await work(tx, settings)
-    await settleDrafts(tx, settings, { reasons: ['no_rule'] })
+    await rejudgeDrafts(tx, settings, { reasons: ['no_rule'] })
     return row
   })
   context.settings.forget()

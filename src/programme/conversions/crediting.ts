@@ -15,7 +15,7 @@ import { attributionsIn, emailIn, laterClaimsTo } from './claims.ts'
 import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { assignOwner } from './customers.ts'
 import { customerById } from './customers-store.ts'
-import { duplicatesIn, earnBy, saleOf, settle } from './earning.ts'
+import { adjustReferrals, duplicatesIn, earnBy, saleOf } from './earning.ts'
 import type { Fact } from './fact.ts'
 import { continueFrom, endFollowing, type Following, uncreditedOf } from './following-store.ts'
 import type { Names } from './names-store.ts'
@@ -341,7 +341,7 @@ export async function bring(recording: Recording, payment: Payment): Promise<Pay
   const credited = await creditWaiting(recording, payment)
   const { members } = credited
   if (!members.some(({ kind }) => isTaking(kind)) && duplicatesIn(members).length === 0) return credited
-  return settle(tx, await creditTakings(recording, credited), settings)
+  return adjustReferrals(tx, await creditTakings(recording, credited), settings)
 }
 
 export function log(

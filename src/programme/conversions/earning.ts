@@ -7,7 +7,7 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { compared, type Fraction, ONE, ZERO } from '../../base/fraction.ts'
 import { derivedUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
-import { DAY_SECONDS, now } from '../../base/time.ts'
+import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import {
   anchored,
@@ -19,7 +19,7 @@ import {
   targetOf,
 } from '../commission/calculation.ts'
 import { ENDED, isEnded, type Judgement, monthsSince } from '../commission/engine.ts'
-import { columnsOf, commissionOf, commissionTooLarge, remainderOf } from '../commission/judging.ts'
+import { columnsOf, commissionOf, commissionTooLarge, holdUntil, remainderOf } from '../commission/judging.ts'
 import { type Line, lineFrom, type Sale } from '../commission/sale.ts'
 import type { Reason } from '../ledger/because.ts'
 import { adjust, earn } from '../referrals/changing.ts'
@@ -121,7 +121,7 @@ function standingOf(
 ): Beginning {
   if (reason !== '') return { status: 'draft', hold_until: null, reason }
   if (isEnded(parts)) return { status: 'rejected', hold_until: null, reason: ENDED }
-  const until = holdDays === null || holdDays === 0 ? null : occurred_at + holdDays * DAY_SECONDS
+  const until = holdDays ? holdUntil({ holdDays }, occurred_at) : null
   if (isTakenBack) return { status: 'rejected', hold_until: until, reason: REFUNDED }
   return until !== null && until > now()
     ? { status: 'pending', hold_until: until, reason: '' }
@@ -161,7 +161,7 @@ function linesOf({ lines, currency }: Conversion): Line[] {
  * has rejected stays rejected.
  * @returns the payment with its referrals as they are now
  */
-export async function settle(tx: WriteTx, payment: Payment, settings: Settings): Promise<Payment> {
+export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: Settings): Promise<Payment> {
   const { members } = payment
   const taking = members.findLast(({ kind }) => isTaking(kind))
   const duplicates = new Set(duplicatesIn(members).map(({ id }) => id))
@@ -176,7 +176,7 @@ export async function settle(tx: WriteTx, payment: Payment, settings: Settings):
     if (!cause || !referralOfSale || referralOfSale.calculation === '') continue
     const children = byParent.get(referralOfSale.id) ?? []
     const left = isDuplicate ? ZERO : leftIn(members, conversion)
-    const changes = await settleOne(tx, { own: referralOfSale, children, left, cause, settings })
+    const changes = await adjustReferral(tx, { own: referralOfSale, children, left, cause, settings })
     for (const row of changes) referrals.set(row.id, row)
   }
   return { ...payment, referrals: [...referrals.values()] }
@@ -193,7 +193,7 @@ interface Standing {
 const isOpen = ({ status, run_item_id }: Referral) =>
   (status === 'pending' || status === 'unpaid') && run_item_id === 0
 
-async function settleOne(tx: WriteTx, standing: Standing): Promise<Referral[]> {
+async function adjustReferral(tx: WriteTx, standing: Standing): Promise<Referral[]> {
   const { own, left } = standing
   const stored = parseCalculation(own.calculation)
   if (!stored) return []

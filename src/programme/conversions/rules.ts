@@ -136,9 +136,9 @@ async function recordSale(report: Report): Promise<Recorded> {
   })
   const withSale = withConversion(payment, row)
   const after = claimant ? await earnNow(report, withSale, { row, claimant, knownCustomer }) : withSale
-  const settledPayment = await bring(report, after)
+  const adjustedPayment = await bring(report, after)
   log(report, row, affiliateId === 0 ? 'conversion.unattributed' : 'conversion.create')
-  return { conversion: row, payment: settledPayment }
+  return { conversion: row, payment: adjustedPayment }
 }
 
 interface Credited {

@@ -4,7 +4,7 @@ import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import { type Context, inTransaction, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { plainRules, refusingTwo } from '../../records/rules.ts'
 import { markRules } from '../../settings/rules.ts'
-import { settleDrafts } from '../referrals/drafts.ts'
+import { rejudgeDrafts } from '../referrals/drafts.ts'
 import { type ExchangeRate, exchangeRate } from './exchange-rate.ts'
 import { exchangeRates } from './store.ts'
 
@@ -15,7 +15,7 @@ const plain = plainRules(exchangeRate, exchangeRates)
 
 /** @throws Failure invalid_argument */
 async function create(context: RequestContext, args: CreateArguments): Promise<ExchangeRate> {
-  return settling(context, async tx => {
+  return rejudging(context, async tx => {
     const { currency } = await context.settings.hold(tx)
     const completeArgs = { to_currency: currency, ...args }
     refuseInvalid(problemsOfPair(completeArgs))
@@ -25,7 +25,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<E
 
 /** Amounts already converted keep their rate. @throws Failure no_exchange_rate, invalid_argument */
 async function edit(context: RequestContext, args: EditArguments): Promise<ExchangeRate> {
-  return settling(context, async tx => {
+  return rejudging(context, async tx => {
     const before = await exchangeRates.hold(tx, args.exchange_rate_id)
     refuseInvalid(problemsOfPair({ ...before, ...args }))
     return plain.edit(inTransaction(context, tx), args)
@@ -41,7 +41,7 @@ export const rules = {
   }),
 }
 
-function settling(
+function rejudging(
   context: RequestContext,
   work: (tx: WriteTx) => Promise<ExchangeRate>,
 ): Promise<ExchangeRate> {
@@ -49,7 +49,7 @@ function settling(
     // Before anything else, so that sales without this rate are finished, and their drafts are seen here or later.
     await markRules(tx, context.database.engine)
     const row = await work(tx)
-    await settleDrafts(tx, await context.settings.hold(tx), {
+    await rejudgeDrafts(tx, await context.settings.hold(tx), {
       reasons: ['no_exchange_rate', 'too_large'],
     })
     return row

@@ -12,7 +12,7 @@ import type { Reason } from '../ledger/because.ts'
 import type { Payment } from '../ledger/holdings.ts'
 import { type Change, postPayout, postPayouts } from '../ledger/rules.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
-import { holdReferrals, settle } from '../referrals/store.ts'
+import { holdReferrals, setPaying } from '../referrals/store.ts'
 import { runsOf } from '../runs/store.ts'
 import type { Payout } from './payout.ts'
 import type { Names } from './store.ts'
@@ -177,8 +177,8 @@ export async function carryOut(
       after: referral.logged(updated, settings),
     })
   }
-  if (paid.length > 0) await settle(tx, paid, { status: 'paid', payout_id: id, updated_at })
-  if (returned.length > 0) await settle(tx, returned, { status: 'unpaid', payout_id: 0, updated_at })
+  if (paid.length > 0) await setPaying(tx, paid, { status: 'paid', payout_id: id, updated_at })
+  if (returned.length > 0) await setPaying(tx, returned, { status: 'unpaid', payout_id: 0, updated_at })
   const paidBefore = [...referrals.values()].reduce(
     (sum, row) => sum + (row.payout_id === id ? BigInt(row.amount) : 0n),
     0n,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { describeService, operatorOf } from '../../../test/harness.ts'
-import { draftSettler } from './drafts.ts'
+import { draftRejudger } from './drafts.ts'
 
 describeService('drafts whose rate comes later', service => {
   let affiliate: { id: number }
@@ -61,7 +61,7 @@ describeService('drafts whose rate comes later', service => {
     assert.deepEqual([status, next.status], [201, 'unpaid'])
   })
 
-  test('more than one transaction settles are settled in the background, though the clock has stepped back', async t => {
+  test('more than one transaction judges again are judged in the background, though the clock has stepped back', async t => {
     const lines = Array.from({ length: 150 }, (_, number) =>
       JSON.stringify({
         kind: 'sale',
@@ -82,15 +82,15 @@ describeService('drafts whose rate comes later', service => {
     const later = { from_currency: 'NOK', rate: 0.1, date: '2026-04-01' }
     const { exchange_rate_id } = await post('/exchange-rates', later)
     const context = operatorOf(service().database)
-    const settle = draftSettler(context, () => false)
-    await settle()
+    const rejudge = draftRejudger(context, () => false)
+    await rejudge()
     assert.equal(await drafts(), 150)
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 60_000 })
     await service().patch(`/exchange-rates/${exchange_rate_id}`, { date: '2026-02-01' })
     assert.equal(await drafts(), 50)
     // Another process reads them again after a second.
     context.settings.forget()
-    await settle()
+    await rejudge()
     assert.equal(await drafts(), 0)
   })
 
@@ -157,7 +157,7 @@ describeService('drafts that no rule is for', service => {
     const rule = { name: 'unrelated', rate: 5, conditions: [{ field: 'country', is: ['ZZ'] }] }
     const { body } = await service().post('/rules', rule)
     const context = operatorOf(service().database)
-    await draftSettler(context, () => false)()
+    await draftRejudger(context, () => false)()
     assert.equal((await read()).status, 'draft')
     const edited = await service().patch(`/referrals/${id}`, { status: 'unpaid', amount: 40 })
     assert.deepEqual([edited.status, edited.body.amount], [200, '40.00'])
@@ -168,7 +168,7 @@ describeService('drafts that no rule is for', service => {
     assert.equal((await service().delete(`/rules/${body.id}`)).status, 200)
   })
 
-  test('moved to an affiliate whose terms are known - are settled with the edit, and others wait', async () => {
+  test('moved to an affiliate whose terms are known - are judged with the edit, and others wait', async () => {
     const { id } = await drafted('moved', { rate_type: 'partner' })
     const known = await service().newAffiliate('known', { status: 'active', rate: 30 })
     const unknown = await service().newAffiliate('unknown', { status: 'active', rate_type: 'partner' })
@@ -191,14 +191,14 @@ describeService('drafts that no rule is for', service => {
     const admin = await service().admin()
     await admin.patch('/settings', { default_rate_type: 'partner', default_rate: 20 })
     const context = operatorOf(service().database)
-    const settle = draftSettler(context, () => false)
+    const rejudge = draftRejudger(context, () => false)
     const { read } = await drafted('by-default', {})
-    await settle()
+    await rejudge()
     assert.equal((await read()).status, 'draft')
     await admin.patch('/settings', { default_rate_type: 'percentage' })
     // Another process reads them again after a second.
     context.settings.forget()
-    await settle()
+    await rejudge()
     const { status, amount } = await read()
     assert.deepEqual([status, amount], ['unpaid', '20.00'])
   })

@@ -26,13 +26,13 @@ export interface Waiting {
  * Judges the next drafts again.
  * @returns the identifier to continue after; undefined when there are no more
  */
-export async function settleDrafts(
+export async function rejudgeDrafts(
   tx: WriteTx,
   settings: Settings,
   waiting: Waiting = {},
 ): Promise<number | undefined> {
   const drafts = await store.holdDrafts(tx, { after: 0, ...waiting, limit: BATCH })
-  for (const draft of drafts) await settleDraft(tx, settings, draft)
+  for (const draft of drafts) await rejudgeDraft(tx, settings, draft)
   return drafts.length < BATCH ? undefined : drafts.at(-1)!.id
 }
 
@@ -40,32 +40,32 @@ export async function settleDrafts(
  * Judges the drafts of an affiliate again whose terms have changed; more than one batch is done in the background.
  * @returns whether there were any
  */
-export async function settleDraftsOf(
+export async function rejudgeDraftsOf(
   tx: WriteTx,
   context: RequestContext,
   affiliateId: number,
 ): Promise<boolean> {
   if (!(await store.hasDrafts(tx, affiliateId))) return false
-  const rest = await settleDrafts(tx, await context.settings.hold(tx), { affiliateId })
+  const rest = await rejudgeDrafts(tx, await context.settings.hold(tx), { affiliateId })
   if (rest !== undefined) await markRules(tx, context.database.engine)
   return true
 }
 
 /** Judges all drafts again, in several transactions, where a rule or a rate of all has changed since the last time. */
-export function draftSettler(context: RequestContext, isClosed: () => boolean): () => Promise<void> {
-  let settledState = ''
+export function draftRejudger(context: RequestContext, isClosed: () => boolean): () => Promise<void> {
+  let judgedState = ''
   return async () => {
     const state = await stateOf(context)
-    if (state === settledState) return
+    if (state === judgedState) return
     let after: number | undefined = 0
     while (after !== undefined) {
       if (isClosed()) return
       const begin: number = after
       after = await write(context, async tx =>
-        settleDrafts(tx, await context.settings.hold(tx), { after: begin }),
+        rejudgeDrafts(tx, await context.settings.hold(tx), { after: begin }),
       )
     }
-    settledState = state
+    judgedState = state
   }
 }
 
@@ -80,7 +80,7 @@ async function stateOf({ settings }: RequestContext): Promise<string> {
  * @param cause why its amount is known now, where it is not the rate or the rule that it waits for
  * @returns the referral as it is then
  */
-export async function settleDraft(
+export async function rejudgeDraft(
   tx: WriteTx,
   settings: Settings,
   before: Referral,

@@ -23,7 +23,7 @@ import {
   refuseNothingLeft,
   refuseUnknownAmount,
 } from './decisions.ts'
-import { settleDraft } from './drafts.ts'
+import { rejudgeDraft } from './drafts.ts'
 import { type Before, missingIn } from './missing.ts'
 import { type Referral, referral } from './referral.ts'
 import { endOfRejection } from './rejection.ts'
@@ -139,7 +139,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     const { referral_id: _id, ...sent } = args
     const change = referral.keep(sent, settings)
     const draft = { ...before, ...change }
-    await refuseSettled(tx, before, draft)
+    await refuseReservedOrPaid(tx, before, draft)
     refuseMove(before.status, draft.status)
     refuseUnknownAmount(before, draft, sent)
     refuseNothingLeft(before, draft)
@@ -159,7 +159,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { eventId })
     // The terms of the other affiliate may be known.
     const isMovedDraft = after.status === 'draft' && after.affiliate_id !== before.affiliate_id
-    return isMovedDraft ? settleDraft(tx, settings, after, 'referral.edit') : after
+    return isMovedDraft ? rejudgeDraft(tx, settings, after, 'referral.edit') : after
   })
 }
 
@@ -171,7 +171,7 @@ async function remove(context: RequestContext, id: number): Promise<Referral> {
   return write(context, async tx => {
     const settings = await context.settings.hold(tx)
     const before = existing(referral, await store.referrals.hold(tx, id))
-    await refuseSettled(tx, before)
+    await refuseReservedOrPaid(tx, before)
     await decide(tx, before)
     await store.referrals.remove(tx, id)
     await finish(tx, 'referral.delete', { before }, settings)
@@ -245,7 +245,7 @@ function problemOfCurrency(sentCurrency: string, { currency }: Settings): Proble
 }
 
 /** A referral that a run is about to pay stays as it is; of one that a payout has paid, what moves no money can change. */
-async function refuseSettled(tx: WriteTx, before: Referral, after?: Referral): Promise<void> {
+async function refuseReservedOrPaid(tx: WriteTx, before: Referral, after?: Referral): Promise<void> {
   if (after && isAlready(before, after)) return
   if (before.run_item_id !== 0 && before.status === 'unpaid') {
     const payout_run_id = await runOf(tx, before.run_item_id)

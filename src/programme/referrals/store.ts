@@ -113,7 +113,7 @@ export async function holdReferrals(tx: Tx, ids: readonly number[]): Promise<Map
   return lockedRows
 }
 
-const settlement = prepared(
+const paying = prepared(
   (
     tx: Db,
     {
@@ -124,12 +124,12 @@ const settlement = prepared(
 )
 
 /** Makes referrals paid by a payout, or unpaid again. */
-export async function settle(
+export async function setPaying(
   tx: Tx,
   ids: readonly number[],
   change: Pick<Referral, 'status' | 'payout_id' | 'updated_at'>,
 ): Promise<void> {
-  for (const batch of inParts(ids)) await settlement.later(tx, { ids: batch, change })
+  for (const batch of inParts(ids)) await paying.later(tx, { ids: batch, change })
 }
 
 /** The count and sum of what meets the criteria, for each status that occurs. */
