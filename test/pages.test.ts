@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { reportRows } from '../src/admin/reports/schema.ts'
 import { features } from '../src/app.ts'
 import type { Field } from '../src/records/field.ts'
 import { settingsChanges } from '../src/settings/schema.ts'
@@ -38,11 +39,32 @@ test('pages ask for records by the names that the interface has', () => {
   assert.deepEqual(addresses, [...new Set(addresses)])
 })
 
-test('each setting has a field in the form', () => {
-  const folder = new URL('../web/src/settings/', import.meta.url)
-  const form = readdirSync(folder)
-    .map(name => readFileSync(new URL(name, folder), 'utf8'))
+const textOf = (folder: string) => {
+  const url = new URL(`../web/src/${folder}/`, import.meta.url)
+  return readdirSync(url)
+    .map(name => readFileSync(new URL(name, url), 'utf8'))
     .join()
+}
+
+test('each column of a report is shown, and is in its documentation', () => {
+  const page = textOf('reports')
+  const columns = Object.values(reportRows).flatMap(({ properties }) => Object.keys(properties))
+  assert.deepEqual(
+    columns.filter(name => !new RegExp(`\\b${name}\\b`).test(page)),
+    [],
+  )
+  const documentation = readFileSync(new URL('../docs/reports.md', import.meta.url), 'utf8').split('\n')
+  const missing = Object.entries(reportRows)
+    .map(([name, { properties }]) => {
+      const names = Object.keys(properties).map(column => `\`${column}\``)
+      return `| \`${name}\` | ${names.join(', ')} |`
+    })
+    .filter(row => !documentation.includes(row))
+  assert.deepEqual(missing, [])
+})
+
+test('each setting has a field in the form', () => {
+  const form = textOf('settings')
   assert.deepEqual(
     Object.keys(settingsChanges.properties).filter(name => !form.includes(` source="${name}"`)),
     [],

@@ -17,22 +17,22 @@ type TimesOf = (db: Db, affiliateId?: number) => Promise<{ first: number; last: 
 /** First second, and first second after it; undefined means all time. */
 export type Range = Pick<Period, 'first' | 'end'> | undefined
 
-/** A report with a row per day or month. */
-export interface ByPeriod {
+/** A report with a row per day or month, of these columns. */
+export interface ByPeriod<R extends Row> {
   readonly timesOf: TimesOf
   /** One row per period, in order. */
-  rows(db: Db, periods: readonly Period[], affiliateId?: number): Promise<Row[]>
+  rows(db: Db, periods: readonly Period[], affiliateId?: number): Promise<R[]>
   /** Columns with a balance at the end of the period; the others are sums within it. */
-  readonly standing?: readonly string[]
+  readonly standing?: readonly (keyof R & string)[]
   /** Adds columns computed from the others. */
   derived?(row: Row): Row
 }
 
 /** @throws Failure invalid_argument */
-export async function reportByPeriod(
+export async function reportByPeriod<R extends Row>(
   context: Context,
   args: ReportArguments,
-  { timesOf, rows, standing = [], derived = row => row }: ByPeriod,
+  { timesOf, rows, standing = [], derived = row => row }: ByPeriod<R>,
 ): Promise<Report> {
   const { affiliate_id } = args
   const settings = await context.settings.current()
@@ -50,11 +50,11 @@ export async function reportByPeriod(
 }
 
 /** A report with a row per rank. */
-export async function reportOfTop(
+export async function reportOfTop<R extends Row>(
   context: Context,
   args: ReportArguments,
   timesOf: TimesOf,
-  rows: (db: Db, range: Range) => Promise<Row[]>,
+  rows: (db: Db, range: Range) => Promise<R[]>,
 ): Promise<Report> {
   const settings = await context.settings.current()
   return context.database.snapshot(async db => {
@@ -72,7 +72,7 @@ async function periodsFor(db: Db, args: ReportArguments, timesOf: TimesOf): Prom
 }
 
 function totalOf(rows: readonly Row[], standing: readonly string[]): Row {
-  const total: Row = {}
+  const total: Record<string, Row[string]> = {}
   for (const row of rows) {
     for (const [name, value] of Object.entries(row))
       total[name] = sumOf(total[name], value, standing.includes(name))

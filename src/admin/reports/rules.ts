@@ -8,12 +8,12 @@ import { unitsOfSum } from '../../storage/sums.ts'
 import * as earning from './earning-store.ts'
 import type { Period } from './periods.ts'
 import { type ByPeriod, type ReportArguments, reportByPeriod, reportOfTop } from './report.ts'
-import type { Report, Row } from './schema.ts'
+import type { Report, ReportRow, Row } from './schema.ts'
 import * as store from './store.ts'
 
 const TOP = 10
 
-const payouts: ByPeriod = {
+const payouts: ByPeriod<Omit<ReportRow<'payouts-by-month'>, 'period'>> = {
   timesOf: store.timesOfPayouts,
   rows: async (db, periods, affiliateId) =>
     (await store.payoutsByPeriod(db, periods, affiliateId)).map(total => ({
@@ -29,7 +29,7 @@ export async function payoutsByMonth(context: Context, args: ReportArguments): P
   return reportByPeriod(context, args, payouts)
 }
 
-const affiliates: ByPeriod = {
+const affiliates: ByPeriod<Omit<ReportRow<'affiliates-by-month'>, 'period'>> = {
   timesOf: store.timesOfAffiliates,
   rows: async (db, periods) =>
     (await store.affiliatesByPeriod(db, periods)).map(({ active, inactive, pending, rejected }) => ({
@@ -48,7 +48,7 @@ export async function affiliatesByMonth(context: Context, args: ReportArguments)
 
 /** Affiliates by the sum of their paid payouts. */
 export async function topAffiliates(context: Context, args: ReportArguments): Promise<Report> {
-  return reportOfTop(context, args, store.timesOfPayouts, async (db, range) => {
+  return reportOfTop<ReportRow<'top-affiliates'>>(context, args, store.timesOfPayouts, async (db, range) => {
     const top = await store.topAffiliates(db, range, TOP)
     return top.map(({ affiliate_id, login, display_name, paid_count, paid_sum }) => ({
       affiliate_id,
@@ -62,17 +62,22 @@ export async function topAffiliates(context: Context, args: ReportArguments): Pr
 
 /** Payouts by method. */
 export async function payoutsByMethod(context: Context, args: ReportArguments): Promise<Report> {
-  return reportOfTop(context, args, store.timesOfPayouts, async (db, range) => {
-    const methods = await store.payoutsByMethod(db, range)
-    return methods.map(({ payout_method, paid_count, paid_sum }) => ({
-      payout_method,
-      count: paid_count,
-      sum: unitsOfSum(paid_sum),
-    }))
-  })
+  return reportOfTop<ReportRow<'payouts-by-method'>>(
+    context,
+    args,
+    store.timesOfPayouts,
+    async (db, range) => {
+      const methods = await store.payoutsByMethod(db, range)
+      return methods.map(({ payout_method, paid_count, paid_sum }) => ({
+        payout_method,
+        count: paid_count,
+        sum: unitsOfSum(paid_sum),
+      }))
+    },
+  )
 }
 
-const earnings: ByPeriod = {
+const earnings: ByPeriod<Omit<ReportRow<'earnings-by-month'>, 'period'>> = {
   timesOf: earning.timesOfEarning,
   standing: ['owed'],
   rows: async (db, periods, affiliateId) => {
@@ -111,14 +116,17 @@ async function owedAtEnds(db: Db, periods: readonly Period[], affiliateId?: numb
   return ends
 }
 
-const withRate = (row: Row): Row => ({ ...row, rate: rateOf(Number(row.converted), Number(row.visits)) })
+const withRate = <R extends Row>(row: R) => ({
+  ...row,
+  rate: rateOf(Number(row.converted), Number(row.visits)),
+})
 
 /** Percentage, with two decimals. */
 function rateOf(converted: number, visits: number): number {
   return visits === 0 ? 0 : Math.round((10_000 * converted) / visits) / 100
 }
 
-const conversion: ByPeriod = {
+const conversion: ByPeriod<Omit<ReportRow<'conversion-by-month'>, 'period' | 'rate'>> = {
   timesOf: earning.timesOfVisits,
   rows: async (db, periods, affiliateId) =>
     (await earning.visitsByPeriod(db, periods, affiliateId)).map(({ visits, converted }) => ({
@@ -135,36 +143,46 @@ export async function conversionByMonth(context: Context, args: ReportArguments)
 
 /** Affiliates by earnings, with their visits. */
 export async function bestAffiliates(context: Context, args: ReportArguments): Promise<Report> {
-  return reportOfTop(context, args, earning.timesOfEarning, async (db, range) => {
-    const best = await earning.bestAffiliates(db, range, TOP)
-    const ids = best.map(row => row.affiliate_id)
-    const visits = await earning.visitsOf(db, range, 'affiliate_id', ids)
-    return best.map(({ affiliate_id, login, display_name, referrals, earned }) =>
-      withRate({
-        affiliate_id,
-        login,
-        display_name,
-        referrals,
-        earned: unitsOfSum(earned),
-        ...countsOf(visits, affiliate_id),
-      }),
-    )
-  })
+  return reportOfTop<ReportRow<'best-affiliates'>>(
+    context,
+    args,
+    earning.timesOfEarning,
+    async (db, range) => {
+      const best = await earning.bestAffiliates(db, range, TOP)
+      const ids = best.map(row => row.affiliate_id)
+      const visits = await earning.visitsOf(db, range, 'affiliate_id', ids)
+      return best.map(({ affiliate_id, login, display_name, referrals, earned }) =>
+        withRate({
+          affiliate_id,
+          login,
+          display_name,
+          referrals,
+          earned: unitsOfSum(earned),
+          ...countsOf(visits, affiliate_id),
+        }),
+      )
+    },
+  )
 }
 
 /** Campaigns by earnings, with their visits; referrals without a campaign are left out. */
 export async function bestCampaigns(context: Context, args: ReportArguments): Promise<Report> {
-  return reportOfTop(context, args, earning.timesOfEarning, async (db, range) => {
-    const best = await earning.bestCampaigns(db, range, TOP)
-    const names = best.map(row => row.campaign)
-    const visits = await earning.visitsOf(db, range, 'campaign', names)
-    return best.map(({ campaign, referrals, earned }) =>
-      withRate({ campaign, referrals, earned: unitsOfSum(earned), ...countsOf(visits, campaign) }),
-    )
-  })
+  return reportOfTop<ReportRow<'best-campaigns'>>(
+    context,
+    args,
+    earning.timesOfEarning,
+    async (db, range) => {
+      const best = await earning.bestCampaigns(db, range, TOP)
+      const names = best.map(row => row.campaign)
+      const visits = await earning.visitsOf(db, range, 'campaign', names)
+      return best.map(({ campaign, referrals, earned }) =>
+        withRate({ campaign, referrals, earned: unitsOfSum(earned), ...countsOf(visits, campaign) }),
+      )
+    },
+  )
 }
 
-function countsOf(visitsByKey: ReadonlyMap<unknown, earning.Visits>, key: number | string): Row {
+function countsOf(visitsByKey: ReadonlyMap<unknown, earning.Visits>, key: number | string) {
   const { visits, converted } = visitsByKey.get(key) ?? { visits: 0, converted: 0 }
   return { visits, converted }
 }

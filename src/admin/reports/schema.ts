@@ -110,7 +110,12 @@ export const reportRecord = Type.Object({
 })
 
 /** Sums are bigints in minor units until they are serialised. */
-export type Row = Record<string, string | number | bigint | null>
+export type Row = Readonly<Record<string, string | number | bigint | null>>
+
+/** A row of a report so. */
+export type ReportRow<N extends ReportName> = {
+  readonly [C in keyof ReportRows[N]]: number | string extends ReportRows[N][C] ? bigint : ReportRows[N][C]
+}
 
 export interface Report {
   readonly span: Span | 'days'
