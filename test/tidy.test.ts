@@ -189,18 +189,41 @@ function longFunctions(path: string): string[] {
   return long
 }
 
+/** Files that read requests, or serve what is no record. */
+const READERS = [
+  'accounts/sessions/authenticate',
+  'accounts/users/wordpress',
+  'admin/area',
+  'admin/web',
+  'operations/privacy/answers',
+  'programme/conversions/bulk',
+  'programme/exchange/importing',
+  'programme/referrals/importing',
+  'programme/sources/deliveries',
+  'programme/sources/reading',
+]
+
+/** A file of a feature is one of rules, unless its name says that it declares. */
+const rules = new RegExp(
+  `^(?!(?:${READERS.join('|')}).ts$)(?:settings|accounts|programme|operations|admin)/(?!.*(?:schema|store|routes|commands|feature).ts$)`,
+)
+
 describe('what a file may know', () => {
+  test('files that read requests are there', () => {
+    assert.deepEqual(
+      READERS.filter(path => !importsOf(`${path}.ts`).some(target => /^(?:http\/|fastify$)/.test(target))),
+      [],
+    )
+  })
+
   const forbidden: [RegExp, RegExp, string][] = [
     [
       /schema\.ts$/,
       /^(?:fastify|kysely|storage\/(?!table\.ts)|.*(?:rules|store|routes|commands)\.ts$)/,
       'a schema knows no database and no rules',
     ],
-    [
-      /rules\.ts$/,
-      /^(?:fastify|kysely|commander|http\/|.*routes\.ts$|.*commands\.ts$)/,
-      'rules know no HTTP, SQL or command line',
-    ],
+    [rules, /^(?:fastify|commander|http\/|.*(?:routes|commands)\.ts$)/, 'rules know no HTTP or command line'],
+    [/rules\.ts$/, /^kysely$/, 'rules know no SQL'],
     [
       /store\.ts$/,
       /^(?:fastify|http\/(?!.*table\.ts$)|.*rules\.ts$|.*routes\.ts$|events\/write\.ts$)/,
