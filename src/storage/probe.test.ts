@@ -6,6 +6,8 @@ import { DatabaseUnavailable } from './database.ts'
 import { WriteProbe } from './probe.ts'
 
 const STALLED_MS = 700
+/** After this the next write is tried. */
+const BETWEEN_MS = 2000
 
 test('writes that hang are noticed, asked for once, and forgotten when they go on', async () => {
   const goOn = Promise.withResolvers<void>()
@@ -21,6 +23,21 @@ test('writes that hang are noticed, asked for once, and forgotten when they go o
   await assert.rejects(probe.look(), /^DatabaseUnavailable: A write has waited \d seconds for the database/)
   assert.equal(asked, 1)
   goOn.resolve()
+  await delay(1)
+  await probe.look()
+})
+
+test('writes that are given up after they have hung leave it at that, until one is taken', async () => {
+  let going = Promise.withResolvers<void>()
+  const probe = new WriteProbe(() => going.promise, STALLED_MS)
+  await probe.look()
+  await delay(STALLED_MS)
+  await assert.rejects(probe.look(), /has waited/)
+  going.reject(new DatabaseUnavailable('no answer'))
+  await delay(BETWEEN_MS)
+  going = Promise.withResolvers()
+  await assert.rejects(probe.look(), /has waited 3 seconds/)
+  going.resolve()
   await delay(1)
   await probe.look()
 })

@@ -20,6 +20,8 @@ export class WriteProbe {
   #probe: Promise<void> = Promise.resolve()
   #isPending = false
   #beganAt = Number.NEGATIVE_INFINITY
+  /** Since when writes hang, if they do: one that was given up does not end that. */
+  #since: number | undefined
   #failure: DatabaseUnavailable | undefined
   #failedAt = Number.NEGATIVE_INFINITY
 
@@ -41,11 +43,11 @@ export class WriteProbe {
   async look(): Promise<void> {
     const time = performance.now()
     if (this.#failure && time - this.#failedAt < REMEMBERED_MS) throw this.#failure
-    if (this.#isPending && time - this.#beganAt > this.#stalledMs) {
-      const seconds = Math.round((time - this.#beganAt) / 1000)
+    if (!this.#isPending && time - this.#beganAt > EVERY_MS) this.#begin(time)
+    if (this.#hangsAt(time)) {
+      const seconds = Math.round((time - this.#since!) / 1000)
       throw new DatabaseUnavailable(`A write has waited ${seconds} seconds for the database.`)
     }
-    if (!this.#isPending && time - this.#beganAt > EVERY_MS) this.#begin(time)
     try {
       await Promise.race([this.#probe, delay(PATIENCE_MS)])
     } catch (error) {
@@ -57,10 +59,25 @@ export class WriteProbe {
   #begin(time: number): void {
     this.#beganAt = time
     this.#isPending = true
-    this.#probe = this.#transaction(write).finally(() => {
-      this.#isPending = false
-    })
+    this.#since ??= time
+    this.#probe = this.#transaction(write)
+      .then(
+        () => {
+          this.#since = undefined
+        },
+        error => {
+          if (!this.#hangsAt(performance.now())) this.#since = undefined
+          throw error
+        },
+      )
+      .finally(() => {
+        this.#isPending = false
+      })
     this.#probe.catch(() => {})
+  }
+
+  #hangsAt(time: number): boolean {
+    return this.#since !== undefined && time - this.#since > this.#stalledMs
   }
 }
 
