@@ -5,7 +5,9 @@
  * (PgBouncer) may stand between. A server that is gone is noticed by its closed connection; one that no longer answers
  * (frozen, or behind a broken network) by the pulse: when nothing is answered for a moment, a simple query is sent on a
  * new connection, and all connections are cut if it gets no answer. A server that answers may take long for other
- * queries; one connection is cut when it is silent for longer than its statements may take.
+ * queries; one connection is cut when it is silent for longer than its statements may take. Where another server has
+ * taken the place of the first, whose machine may have gone without a word, only new connections reach it: those to the
+ * first are cut as soon as they are silent.
  */
 import type { Duplex } from 'node:stream'
 import {
@@ -35,6 +37,8 @@ const PULSE_EVERY_MS = 100
 /** How long nothing is answered before the server is asked. */
 const DOUBTFUL_MS = 400
 const PULSE_TIMEOUT_MS = 800
+/** Which server answers: the moment at which it was started. */
+const WHICH = 'extract(epoch FROM pg_postmaster_start_time())::text AS server'
 const IDLE_TIMEOUT_MS = 30_000
 /** Times the limit of a statement, which a trip is silent at most. */
 const SILENT = 1.5
@@ -98,6 +102,8 @@ export class PostgresPool {
   #away = false
   #isCutOff = false
   #isAsking = false
+  /** That to which the newest connection has led. */
+  #server: string | undefined
   /** Time of the last answer. */
   #answeredAt = 0
   #begunAnewAt = Number.NEGATIVE_INFINITY
@@ -123,13 +129,20 @@ export class PostgresPool {
     this.pool.on('connect', client => {
       this.#answeredAt = performance.now()
       client.on('error', () => {})
-      this.#sessions.set(client, this.#sessionOf(client))
-      const idleMs = statementMs === undefined ? IDLE_COMMAND_MS : IDLE_MS
-      const limits = [`SET idle_in_transaction_session_timeout = ${idleMs}`]
-      // A parallel read would take several processors, whereas the service reads in turns.
-      if (statementMs !== undefined) limits.push('SET max_parallel_workers_per_gather = 0')
-      if (this.#isCutOff) limits.push(`SET lock_timeout = ${LAST_LOCK_MS}`)
-      client.query(limits.join('; ')).catch(() => {})
+      const session = this.#sessionOf(client)
+      this.#sessions.set(client, session)
+      const limits: Record<string, number> = {
+        idle_in_transaction_session_timeout: statementMs === undefined ? IDLE_COMMAND_MS : IDLE_MS,
+        // A parallel read would take several processors, whereas the service reads in turns.
+        ...(statementMs !== undefined && { max_parallel_workers_per_gather: 0 }),
+        ...(this.#isCutOff && { lock_timeout: LAST_LOCK_MS }),
+      }
+      this.#ask(client, limits).then(
+        server => {
+          session.server = server
+        },
+        () => {},
+      )
     })
     this.pool.on('remove', client => this.#sessions.delete(client))
     this.db = readingBy(this.read)
@@ -213,9 +226,32 @@ export class PostgresPool {
     const now = performance.now()
     if (now - this.#begunAnewAt < ANEW_EVERY_MS) return false
     this.#begunAnewAt = now
-    const busy = new Set([...this.#underWay].map(({ session }) => session))
-    for (const [client, session] of this.#sessions) if (!busy.has(session)) socketOf(client).destroy()
+    this.#endIdle(() => true)
     return true
+  }
+
+  /** Ends connections that are not waited for. */
+  #endIdle(isMeant: (session: Session) => boolean): void {
+    const busy = new Set([...this.#underWay].map(({ session }) => session))
+    for (const [client, session] of this.#sessions) {
+      if (!busy.has(session) && isMeant(session)) socketOf(client).destroy()
+    }
+  }
+
+  /** Asks on a new connection which server it has led to, and sets limits of the session. */
+  async #ask(client: pg.ClientBase, limits: Record<string, number> = {}): Promise<string> {
+    const settings = Object.entries(limits).map(([name, value]) => `set_config('${name}', '${value}', false)`)
+    const { rows } = await client.query<{ server: string }>(`SELECT ${[...settings, WHICH].join(', ')}`)
+    const { server } = rows[0]!
+    const isAnother = this.#server !== undefined && this.#server !== server
+    this.#server = server
+    if (isAnother) this.#endIdle(session => this.#isElsewhere(session))
+    return server
+  }
+
+  /** Whether new connections lead to another server than that of the session. */
+  #isElsewhere({ server }: Session): boolean {
+    return server !== undefined && server !== this.#server
   }
 
   #cutAll(): void {
@@ -224,7 +260,10 @@ export class PostgresPool {
 
   #cutSilent(now: number): void {
     for (const { since, session } of this.#underWay) {
-      if (session && !session.isUnlimited && now - since > this.#silentMs) socketOf(session.client).destroy()
+      if (!session) continue
+      const ownMs = session.isUnlimited ? Number.POSITIVE_INFINITY : this.#silentMs
+      const limitMs = this.#isElsewhere(session) ? DOUBTFUL_MS : ownMs
+      if (now - since > limitMs) socketOf(session.client).destroy()
     }
   }
 
@@ -275,7 +314,7 @@ export class PostgresPool {
     probe.on('error', () => {})
     try {
       await probe.connect()
-      await probe.query('SELECT 1')
+      await this.#ask(probe)
       return true
     } catch (error) {
       // A server that refuses is one that answers.

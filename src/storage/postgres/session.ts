@@ -63,6 +63,8 @@ export class Session {
   isBroken = false
   /** Whether the server may take any time, as in a migration. */
   isUnlimited = false
+  /** Which server it is on, once that has been heard. */
+  server: string | undefined
   readonly #options: SessionOptions
   /** Keyed by text. */
   readonly #prepared = new Map<string, Prepared>()
