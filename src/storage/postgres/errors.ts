@@ -23,6 +23,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   '55P03': 'busy',
   '57014': 'too long',
 }
+const TOO_MANY_CONNECTIONS = '53300'
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 
@@ -35,6 +36,11 @@ export function isLostRace(error: unknown): boolean {
     code === DEADLOCK_DETECTED ||
     isOfNames(error)
   )
+}
+
+/** The server, or a pooler before it, grants no further connection. */
+export function isForTooMany(error: unknown): boolean {
+  return codeOf(error) === TOO_MANY_CONNECTIONS || messageOf(error).startsWith('no more connections allowed')
 }
 
 /** Translates an error to one of the three kinds the rest of the program knows; others stay as they are. */

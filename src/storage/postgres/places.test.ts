@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { FreezableWire } from '../../../test/freezable.ts'
 import { engines, serviceOn } from '../../../test/harness.ts'
+import { execute } from '../../../test/postgres.ts'
 import { DatabaseUnavailable } from '../database.ts'
 import { Places } from './places.ts'
 import { PostgresPool } from './pool.ts'
@@ -144,6 +145,24 @@ test('idle connections that are handed out do not pass for answers', async t => 
   clearInterval(others)
   assert.ok(refusals.length < 10, 'the server was doubted before all connections were taken')
   await Promise.all(refusals)
+})
+
+test('where the server grants fewer connections than a pool may have, callers share those', async t => {
+  const fresh = await engines.PostgreSQL!()
+  const url = new URL(fresh.url)
+  const role = `few_${url.pathname.slice(-8)}`
+  await execute(fresh.url, `CREATE ROLE ${role} LOGIN PASSWORD 'few' CONNECTION LIMIT 3`)
+  Object.assign(url, { username: role, password: 'few' })
+  const pool = new PostgresPool({ connectionString: url.href }, { size: 10 })
+  t.after(async () => {
+    await pool.close()
+    await execute(fresh.url, `DROP ROLE ${role}`)
+    await fresh.remove()
+  })
+  const read = () => pool.read('SELECT pg_sleep(0.02)', [], false)
+  await read()
+  await Promise.all(Array.from({ length: 60 }, read))
+  assert.equal(pool.pool.totalCount, 3)
 })
 
 test('a pool is closed although a connection is silent', { timeout: 30_000 }, async t => {

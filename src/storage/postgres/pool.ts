@@ -10,26 +10,16 @@
  * first are cut as soon as they are silent.
  */
 import type { Duplex } from 'node:stream'
-import {
-  type CompiledQuery,
-  type Driver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
-} from 'kysely'
+import type { Kysely } from 'kysely'
 import pg from 'pg'
 import { memberOf, messageOf } from '../../base/unknown.ts'
 import { DatabaseUnavailable } from '../database.ts'
-import { type FarRun, runsDirectly } from '../prepared.ts'
 import { rowsOf } from '../rows.ts'
 import type { Tables } from '../tables.ts'
-import { queries, tellDuration } from '../timing.ts'
-import { translate } from './errors.ts'
+import { isForTooMany } from './errors.ts'
+import { type Read, readingBy, statementOf } from './reading.ts'
 import { isOfNames, Naming, Session } from './session.ts'
-import { type Result, type Statement, streamOf } from './trip.ts'
-import { wireValues } from './values.ts'
+import { type Result, streamOf } from './trip.ts'
 
 /** Wait for a free connection, while the server answers. */
 export const QUEUE_TIMEOUT_MS = 10_000
@@ -37,6 +27,8 @@ const PULSE_EVERY_MS = 100
 /** How long nothing is answered before the server is asked. */
 const DOUBTFUL_MS = 400
 const PULSE_TIMEOUT_MS = 800
+/** How long a pool makes do with the connections that the server has granted. */
+const MAKE_DO_MS = 5000
 /** Which server answers: the moment at which it was started. */
 const WHICH = 'extract(epoch FROM pg_postmaster_start_time())::text AS server'
 const IDLE_TIMEOUT_MS = 30_000
@@ -107,6 +99,7 @@ export class PostgresPool {
   /** Time of the last answer. */
   #answeredAt = 0
   #begunAnewAt = Number.NEGATIVE_INFINITY
+  #makingDo: NodeJS.Timeout | undefined
 
   constructor(config: pg.ClientConfig, { size, statementMs, isNaming = true }: PoolOptions) {
     this.#naming = new Naming(isNaming)
@@ -157,7 +150,7 @@ export class PostgresPool {
   /** @param waitMs how long to wait for a connection, if less than the limit of the pool */
   async connect(waitMs?: number): Promise<Session> {
     if (this.#away) throw new DatabaseUnavailable('PostgreSQL: no answer')
-    const connecting = this.pool.connect()
+    const connecting = this.#granted(performance.now() + QUEUE_TIMEOUT_MS)
     const sentAway = Promise.withResolvers<never>()
     this.#waiting.add(sentAway.reject)
     const giveUp = () => sentAway.reject(new Error('all connections are busy'))
@@ -179,6 +172,28 @@ export class PostgresPool {
       clearTimeout(timer)
       this.#waiting.delete(sentAway.reject)
     }
+  }
+
+  /** A connection; one that has been granted before where the server refuses another. */
+  async #granted(giveUpAt: number): Promise<pg.PoolClient> {
+    for (;;) {
+      try {
+        return await this.pool.connect()
+      } catch (error) {
+        if (!isForTooMany(error) || this.#sessions.size === 0 || performance.now() > giveUpAt) throw error
+        this.#makeDo()
+      }
+    }
+  }
+
+  #makeDo(): void {
+    const { options } = this.pool
+    const { max } = options
+    options.max = Math.min(max, this.#sessions.size)
+    this.#makingDo ??= setTimeout(() => {
+      options.max = max
+      this.#makingDo = undefined
+    }, MAKE_DO_MS).unref()
   }
 
   /** Runs a single statement on any free connection. */
@@ -323,73 +338,6 @@ export class PostgresPool {
       socketOf(probe).destroy()
     }
   }
-}
-
-/** A statement that publishes its duration, and translates its errors. */
-export function statementOf(
-  { text, values, isNamed }: { text: string; values: readonly unknown[]; isNamed: boolean },
-  resolve: (result: Result) => void,
-  reject: (error: unknown) => void,
-): Statement {
-  const beganAt = queries.hasSubscribers ? performance.now() : 0
-  return {
-    text,
-    values: wireValues(values),
-    isNamed,
-    resolve: result => {
-      if (beganAt > 0) tellDuration(beganAt)
-      resolve(result)
-    },
-    reject: error => {
-      if (beganAt > 0) tellDuration(beganAt)
-      reject(translate(error))
-    },
-  }
-}
-
-/** Runs a statement; `isNamed` marks those that run repeatedly. */
-export type Read = <R>(text: string, values: readonly unknown[], isNamed: boolean) => Promise<R[]>
-
-/** One for all, since each transaction has a Kysely of its own and making one takes 5 us; it keeps nothing between queries. */
-const compiler = new PostgresQueryCompiler()
-
-/** Runs each query by the given function; does not support transactions. */
-export function readingBy(read: Read, later?: FarRun['later']): Kysely<Tables> {
-  const connection = {
-    executeQuery: async <R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> => ({
-      rows: await read<R>(text, parameters, false),
-    }),
-    // biome-ignore lint/correctness/useYield: lists are read page by page, so that no reader holds a connection.
-    async *streamQuery(): AsyncIterableIterator<never> {
-      throw new Error('Not supported: read page by page.')
-    },
-  }
-  const refuse = async () => {
-    throw new Error('Use Database.transaction.')
-  }
-  const driver: Driver = {
-    init: async () => {},
-    destroy: async () => {},
-    acquireConnection: async () => connection,
-    releaseConnection: async () => {},
-    beginTransaction: refuse,
-    commitTransaction: refuse,
-    rollbackTransaction: refuse,
-  }
-  const db = new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => driver,
-      createIntrospector: db => new PostgresIntrospector(db),
-      createQueryCompiler: () => compiler,
-    },
-  })
-  runsDirectly(db, {
-    isNear: false,
-    run: (text, values) => read(text, values, true),
-    ...(later && { later }),
-  })
-  return db
 }
 
 /** The socket, which `pg` offers no public way to cut. */

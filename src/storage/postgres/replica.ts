@@ -13,7 +13,8 @@ import { messageOf } from '../../base/unknown.ts'
 import { type DatabaseOptions, DatabaseUnavailable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 import { isLostRace } from './errors.ts'
-import { type PostgresPool, type Read, readingBy } from './pool.ts'
+import type { PostgresPool } from './pool.ts'
+import { type Read, readingBy } from './reading.ts'
 import { readSnapshot } from './transaction.ts'
 
 const CHECK_EVERY_MS = 500
