@@ -65,7 +65,7 @@ export async function serve(config: ServeConfig, announce: Announce): Promise<vo
   const anchor =
     auditAnchor === undefined || cluster.isWorker ? undefined : new Anchor(database, auditAnchor, log)
   try {
-    await refuseLost({ database })
+    await refuseLost(database.reader)
     makeSecretKey()
     for (const warning of [openKeyWarning(), await prepareSearch(database)]) {
       if (warning !== undefined) log.warn(warning)

@@ -80,12 +80,17 @@ export const beginsWithNone = (column: string, prefixes: readonly string[]) =>
 
 /**
  * Checked at the start and before a rotation: a new key would otherwise hide the loss of an old one until its first use.
+ * @param isMeant for names of keys, of which what was put in the place of a sealed text may begin with none
  * @throws Failure secret_key if something is sealed by a missing key
  */
-export async function refuseLostKeys({ reader }: Database, sealedKinds: readonly Sealed[]): Promise<void> {
+export async function refuseLostKeys(
+  db: Db,
+  sealedKinds: readonly Sealed[],
+  isMeant = (_name: string) => true,
+): Promise<void> {
   const names = new Set<string>()
-  for (const sealed of sealedKinds) for (const name of await keysIn(reader, sealed)) names.add(name)
-  refuseMissingKeys([...names])
+  for (const sealed of sealedKinds) for (const name of await keysIn(db, sealed)) names.add(name)
+  refuseMissingKeys([...names].filter(isMeant))
 }
 
 /**
@@ -97,7 +102,7 @@ export async function refuseLostKeys({ reader }: Database, sealedKinds: readonly
  */
 export async function rotateSecretKey(database: Database, sealedKinds: readonly Sealed[]): Promise<number> {
   // Before a key is put into a file that may be another one, or made where the right one is missing.
-  await refuseLostKeys(database, sealedKinds)
+  await refuseLostKeys(database.reader, sealedKinds)
   await locked(database, 'alone', async () => beginRotation())
   let count = 0
   for (;;) {

@@ -50,6 +50,9 @@ export function makeSecretKey(): void {
   if (!isSecretKeyGiven() && place !== undefined) readAnew(true)
 }
 
+/** Whether there is any key to open by. */
+export const isAnyKeyHere = (): boolean => readAnew(false).length > 0
+
 /** Checks that all these keys are present or given up. @throws Failure secret_key */
 export function refuseMissingKeys(ids: readonly string[]): void {
   const there = new Set([...readAnew(false).map(({ id }) => id), ...lost])
@@ -167,6 +170,8 @@ function keyNamed(id: string | undefined): Key | undefined {
   const isIt = (key: Key) => key.id === id
   return ring?.find(isIt) ?? readAnew(false).find(isIt)
 }
+
+export const isKeyName = (text: string): boolean => /^[0-9a-f]{8}$/.test(text)
 
 /** The name of the key, and the rest as Base64url: nonce and tag at least. */
 const SEALED = /^[0-9a-f]{8}\.[\w-]{38,}$/

@@ -10,7 +10,7 @@ import { DAY_SECONDS, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { existing, readingOf } from '../../records/rules.ts'
 import { noSuch, personOf } from '../../records/store.ts'
-import type { Tx } from '../../storage/database.ts'
+import type { Db, Tx } from '../../storage/database.ts'
 import { refuseLostKeys, rotateSecretKey, type Sealed } from '../../storage/resealing.ts'
 import { givenUp, seal, unseal } from '../../storage/secret-keys.ts'
 import type { Affiliate } from '../affiliates/affiliate.ts'
@@ -213,8 +213,8 @@ const sealedDetails: Sealed<PaymentDetail> = {
 export const sealedKinds: readonly Sealed[] = [sealedDetails, sealedSecrets, sealedFactors]
 
 /** @throws Failure secret_key if something is sealed by a key that is neither present nor given up */
-export function refuseLost({ database }: Pick<Context, 'database'>): Promise<void> {
-  return refuseLostKeys(database, sealedKinds)
+export function refuseLost(db: Db, isMeant?: (name: string) => boolean): Promise<void> {
+  return refuseLostKeys(db, sealedKinds, isMeant)
 }
 
 /**

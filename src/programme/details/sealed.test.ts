@@ -106,6 +106,16 @@ describeService('payment details that cannot be opened', service => {
       [['excluded', 'no_payment_details', 10]],
     )
     assert.deepEqual(await problems(), [])
+
+    // As after a backup from before a change of the key is restored, and as where a copy is checked that has none.
+    useKeys(second)
+    const name = sealed.slice(0, 8)
+    assert.match(
+      (await problems()).join(),
+      new RegExp(`^What is stored was sealed by the secret key ${name}, which is not in SECRET_KEY: put it back`),
+    )
+    useKeys()
+    assert.deepEqual(await problems(), [])
   })
 })
 
