@@ -105,16 +105,18 @@ export async function packedAfter(
 
 /** @returns the number of rows deleted, at most `limit` */
 export async function removeExpired(tx: Tx, expiredBefore: number, limit: number): Promise<number> {
-  const rows = await tx
+  const expired = tx
     .selectFrom('idempotency_keys')
     .select(['owner', 'key'])
     .where('created_at', '<', expiredBefore)
     .orderBy('created_at')
     .limit(limit)
     .forUpdate()
+  const removed = await tx
+    .with('expired', () => expired)
+    .deleteFrom('idempotency_keys')
+    .where(sql<boolean>`(owner, key) IN (SELECT owner, key FROM expired)`)
+    .returning('key')
     .execute()
-  for (const { owner, key } of rows) {
-    await tx.deleteFrom('idempotency_keys').where('owner', '=', owner).where('key', '=', key).execute()
-  }
-  return rows.length
+  return removed.length
 }

@@ -6,6 +6,8 @@ import { request } from 'node:http'
 import { test } from 'node:test'
 import { permissions } from '../../src/app.ts'
 import { now } from '../../src/base/time.ts'
+import { removeOldAnswers } from '../../src/http/idempotency.ts'
+import { queries } from '../../src/storage/timing.ts'
 import { assertFailure, describeService, listen, openDatabase, Service } from '../harness.ts'
 
 const named = (key: string, more: Record<string, string> = {}) => ({
@@ -211,6 +213,23 @@ describeService('idempotency', service => {
     const kept = (await keptRows()).map(row => row.key)
     assert.ok(kept.includes(mine))
     assert.ok(!kept.includes(others))
+  })
+
+  test('what has expired is removed together', async () => {
+    const expired = now() - 25 * 3600
+    const answer = { owner: 'somebody', fingerprint: '', status: 201, location: '', body: '{}' }
+    const rows = Array.from({ length: 20 }, () => ({ ...answer, key: randomUUID(), created_at: expired }))
+    await service().database.transaction(tx => tx.insertInto('idempotency_keys').values(rows).execute())
+    let count = 0
+    const counted = () => {
+      count += 1
+    }
+    queries.subscribe(counted)
+    const isMore = await service().database.transaction(removeOldAnswers)
+    queries.unsubscribe(counted)
+    assert.equal(isMore, false)
+    assert.ok(count < rows.length, `${count} statements`)
+    assert.ok((await keptRows()).every(({ owner }) => owner !== 'somebody'))
   })
 
   test('400 - keys that are empty, too long, or not printable ASCII', async () => {
