@@ -112,7 +112,9 @@ describeService('payment details that cannot be opened', service => {
     const name = sealed.slice(0, 8)
     assert.match(
       (await problems()).join(),
-      new RegExp(`^What is stored was sealed by the secret key ${name}, which is not in SECRET_KEY: put it back`),
+      new RegExp(
+        `^What is stored was sealed by the secret key ${name}, which is not in SECRET_KEY: put it back`,
+      ),
     )
     useKeys()
     assert.deepEqual(await problems(), [])
