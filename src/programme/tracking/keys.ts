@@ -41,10 +41,12 @@ export async function rotateKeys(
   const time = now()
   const isDue = ([newest]: readonly store.KeyRow[]) => anew || alone || !isYounger(newest, SIGNS_DAYS, time)
   const isOver = (key: store.KeyRow) => alone || !isYounger(key, STAYS_DAYS, time)
-  const before = await store.keys(context.database.reader)
+  const { engine, reader } = context.database
+  const before = await store.keys(reader)
   if (!isDue(before) && !before.some(isOver)) return
   await write(context, async tx => {
-    // Another process may have made the next one meanwhile.
+    // Another process may have made the next one meanwhile, or be about to.
+    await engine.lock(tx, 'settings', 'alone')
     const keys = await store.keys(tx)
     const removedKeys = keys.filter(isOver)
     if (removedKeys.length > 0) {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { anyText } from '../../../test/any-text.ts'
-import { BROWSER, describeService, operatorOf } from '../../../test/harness.ts'
+import { BROWSER, describeService, openDatabase, operatorOf } from '../../../test/harness.ts'
 import { DAY_SECONDS, now } from '../../base/time.ts'
 import { changeSettings } from '../../settings/rules.ts'
 import { readToken, rotateKeys } from './keys.ts'
@@ -157,5 +157,15 @@ describeService('keys of click tokens', service => {
     await rotatedAfter(90 + 400)
     assert.deepEqual(await read(token), { refusal: 'foreign' })
     assert.equal((await newest()).id, next.id)
+  })
+})
+
+describeService('the first moment of several processes', service => {
+  test('makes one key', async t => {
+    const { databaseUrl } = service()
+    const processes = await Promise.all(Array.from({ length: 4 }, () => openDatabase(databaseUrl)))
+    t.after(() => Promise.all(processes.map(database => database.close())))
+    await Promise.all(processes.map(database => rotateKeys(operatorOf(database))))
+    assert.equal((await keys(service().database.reader)).length, 1)
   })
 })
