@@ -24,6 +24,8 @@ const reasons: Readonly<Record<string, Reason>> = {
   '57014': 'too long',
 }
 const TOO_MANY_CONNECTIONS = '53300'
+/** PgBouncer has no code of its own for it. */
+const POOLER_IS_FULL = 'no more connections allowed'
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 
@@ -38,9 +40,10 @@ export function isLostRace(error: unknown): boolean {
   )
 }
 
-/** The server, or a pooler before it, grants no further connection. */
+/** The server, a pooler before it, or the system grants no further connection. */
 export function isForTooMany(error: unknown): boolean {
-  return codeOf(error) === TOO_MANY_CONNECTIONS || messageOf(error).startsWith('no more connections allowed')
+  const code = codeOf(error)
+  return code === TOO_MANY_CONNECTIONS || code === 'EMFILE' || messageOf(error).startsWith(POOLER_IS_FULL)
 }
 
 /** Translates an error to one of the three kinds the rest of the program knows; others stay as they are. */
