@@ -5,7 +5,9 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
+import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -159,6 +161,37 @@ test('a full disk: writes are refused, reads go on, nothing is lost, and it goes
   }
   assert.equal(await service.stop(), 0)
   await assertKept(url, answers)
+})
+
+test('a process that may open no more files: what needs a thread is refused, and answered when it may', {
+  skip: !canLimit && 'prlimit is not here',
+  timeout: 120_000,
+}, async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const service = await serveProcess(['--database', `sqlite:${join(folder.path, 'files.db')}`])
+  t.after(() => service.stop('SIGKILL'))
+  const { url: base, token } = service.announced
+  const limit = (files: number) =>
+    promisify(execFile)('prlimit', ['--pid', String(service.child.pid), `--nofile=${files}:`])
+  // Nobody has asked for a thread yet, and all of them come by this connection.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  t.after(() => agent.destroy())
+  const headers = { authorization: `Bearer ${token}` }
+  const status = async (path: string) => {
+    const [reply] = await once(get(base + path, { agent, headers }), 'response')
+    reply.resume()
+    await once(reply, 'end')
+    return reply.statusCode
+  }
+  assert.equal(await status('/v1/affiliates'), 200)
+  const files = await readdir(`/proc/${service.child.pid}/fd`)
+  await limit(files.length)
+  assert.equal(await status('/v1/affiliates?search=somebody'), 503)
+  assert.equal(await status('/v1/affiliates'), 200)
+  await limit(files.length + 100)
+  assert.equal(await status('/v1/affiliates?search=somebody'), 200)
+  assert.equal(await service.stop(), 0)
 })
 
 test('a stolen database file lets nobody in', async t => {

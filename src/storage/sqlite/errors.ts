@@ -41,6 +41,9 @@ const reasons = new Map<number, Reason>([
 /** Codes of a failed COMMIT that were raised before the commit record was written to the log. */
 const NOT_COMMITTED = new Set([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_FULL, SQLITE_CONSTRAINT])
 
+/** Codes of Node: the database is closed, and a thread that reads cannot be started, as without file descriptors. */
+const NO_ANSWER: ReadonlySet<unknown> = new Set(['ERR_INVALID_STATE', 'ERR_WORKER_INIT_FAILED'])
+
 /** SQLite's extended error code. */
 function codeOfSqlite(error: unknown): number | undefined {
   const code = memberOf(error, 'errcode')
@@ -96,7 +99,7 @@ export function translate(error: unknown): unknown {
   if (errcode === SQLITE_CONSTRAINT_CHECK) return new BoundViolation(error)
   if (errcode === SQLITE_CONSTRAINT_FOREIGNKEY) return new ReferenceViolation(error)
   const known = reasons.get(errcode ?? 0) ?? reasons.get(primaryCode(error))
-  const reason = codeOf(error) === 'ERR_INVALID_STATE' ? 'no answer' : known
+  const reason = NO_ANSWER.has(codeOf(error)) ? 'no answer' : known
   if (reason === undefined) return error
   const advice =
     reason === 'damaged'
