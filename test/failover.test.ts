@@ -1,11 +1,11 @@
-/** Under load the machine of the database goes without a word, and a standby takes its place. */
+/** What was answered survives the machine of the database, and the nodes need no restart. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { features } from '../src/app.ts'
 import { sealEntries } from '../src/events/seal.ts'
 import { checkDatabase } from '../src/operations/check/rules.ts'
 import { FreezableWire } from './freezable.ts'
-import { openDatabase, serveProcess } from './harness.ts'
+import { assertFailure, openDatabase, serveProcess, serviceOn } from './harness.ts'
 import { load, until } from './load.ts'
 import { execute, freshDatabase, PostgresServer } from './postgres.ts'
 
@@ -17,17 +17,19 @@ test('201 - again, after a standby has taken the place of a server that is silen
   timeout: 120_000,
 }, async t => {
   const primary = await PostgresServer.launch(['fsync=off'])
-  t.after(() => primary.remove())
   const standby = await primary.standby(0)
-  t.after(() => standby.remove())
   await execute(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'")
   await execute(primary.url, 'SELECT pg_reload_conf()')
   const { url } = await freshDatabase(primary.url)
   const wire = await FreezableWire.to(primary.port)
-  t.after(() => wire.close())
   const through = (port: number) => url.replace(`:${primary.port}/`, `:${port}/`)
   const service = await serveProcess(['--database', through(wire.port), '--log-level', 'fatal'])
-  t.after(() => service.stop('SIGKILL'))
+  t.after(async () => {
+    await service.stop('SIGKILL')
+    wire.close()
+    await standby.remove()
+    await primary.remove()
+  })
   const writers = load(service.announced.token!, WRITERS, number => ({
     method: 'POST',
     url: `${service.announced.url}/v1/affiliates`,
@@ -45,7 +47,6 @@ test('201 - again, after a standby has taken the place of a server that is silen
   assert.deepEqual([...new Set(writers.answers.map(({ status }) => status))].sort(), [201, 503])
 
   const database = await openDatabase(through(standby.port))
-  t.after(() => database.close())
   const rows = await database.reader.selectFrom('affiliates').select('id').execute()
   const kept = new Set(rows.map(({ id }) => id))
   const created = writers.answers.filter(({ status }) => status === 201)
@@ -54,5 +55,34 @@ test('201 - again, after a standby has taken the place of a server that is silen
     [],
   )
   await sealEntries(database)
-  assert.deepEqual((await checkDatabase(database, features)).problems, [])
+  const { problems } = await checkDatabase(database, features)
+  await database.close()
+  assert.deepEqual(problems, [])
+})
+
+test('503 - in doubt, where somebody ends the wait for a standby that is away', {
+  timeout: 60_000,
+}, async t => {
+  const server = await PostgresServer.launch(['fsync=off'])
+  const service = await serviceOn(await freshDatabase(server.url))
+  const wait = async (names: string) => {
+    await execute(server.url, `ALTER SYSTEM SET synchronous_standby_names = '${names}'`)
+    await execute(server.url, 'SELECT pg_reload_conf()')
+  }
+  t.after(async () => {
+    await wait('')
+    await service.close()
+    await server.remove()
+  })
+  await wait('*')
+  const creating = service.post('/affiliates', { create_user: true, payment_email: 'alone@example.com' })
+  const cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+  const cancelling = setInterval(() => void execute(server.url, cancel), 200)
+  const refused = await creating
+  clearInterval(cancelling)
+  assertFailure(refused, 503, 'rest_unavailable')
+  assert.match(refused.body.message, /Look whether the change was made/)
+  await wait('')
+  await until(async () => (await service.get('/affiliates?search=alone@example.com')).body.length === 1)
+  await service.newAffiliate('with.others')
 })

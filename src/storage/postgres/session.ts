@@ -50,6 +50,9 @@ export class Naming {
   }
 }
 
+/** The part of the server that warns, whatever language it does so in. */
+const WAITING_FOR_STANDBYS = 'SyncRepWaitForLSN'
+
 interface SessionOptions {
   readonly naming: Naming
   readonly types: pg.CustomTypesConfig
@@ -63,6 +66,8 @@ export class Session {
   isBroken = false
   /** Whether the server may take any time, as in a migration. */
   isUnlimited = false
+  /** Whether the server has given up waiting for a standby: what it has just committed may be on no other machine. */
+  isUnreplicated = false
   /** Which server it is on, once that has been heard. */
   server: string | undefined
   readonly #options: SessionOptions
@@ -79,6 +84,9 @@ export class Session {
     this.client = client
     this.#options = options
     this.#epoch = options.naming.epoch
+    client.on('notice', ({ routine }) => {
+      if (routine === WAITING_FOR_STANDBYS) this.isUnreplicated = true
+    })
   }
 
   /** Queued until the next trip. */

@@ -90,7 +90,19 @@ export class Transaction {
     if (command !== 'COMMIT') {
       throw this.#reasonOf(new Error('The transaction was rolled back: a statement in it had failed.'))
     }
+    this.#refuseUnreplicated()
     if (commits.hasSubscribers) commits.publish(undefined)
+  }
+
+  /** Where the operator wants a change on a standby as well, a failover could lose one that was told to be made. */
+  #refuseUnreplicated(): void {
+    if (!this.#session.isUnreplicated) return
+    this.#session.isUnreplicated = false
+    throw new DatabaseUnavailable(
+      'PostgreSQL: a change is committed, and no standby has it: somebody has ended the wait for one',
+      undefined,
+      'in doubt',
+    )
   }
 
   async #rollback(): Promise<void> {
