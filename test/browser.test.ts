@@ -4,6 +4,7 @@ import { affiliateScenarios } from './browser/affiliates.ts'
 import { contestedScenarios } from './browser/contested.ts'
 import { conversionScenarios } from './browser/conversions.ts'
 import { formScenarios } from './browser/forms.ts'
+import { keyboardScenarios } from './browser/keyboard.ts'
 import { linkScenarios } from './browser/links.ts'
 import { payoutScenarios } from './browser/payouts.ts'
 import { referralScenarios } from './browser/referrals.ts'
@@ -29,4 +30,5 @@ describe('administration area in a browser', () => {
   formScenarios(theWorld)
   contestedScenarios(theWorld)
   toolScenarios(theWorld)
+  keyboardScenarios(theWorld)
 })

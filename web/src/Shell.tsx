@@ -40,6 +40,7 @@ import { useEntry } from './ui/lists.ts'
 import { Mark } from './ui/Mark.tsx'
 import { Problem } from './ui/Page.tsx'
 import { sections } from './ui/pages.ts'
+import { useSinglePresses } from './ui/press.ts'
 import { SlowProgress } from './ui/SlowProgress.tsx'
 import { type Theme, visuallyHidden } from './ui/visually.ts'
 import { Waiting } from './ui/Waiting.tsx'
@@ -88,6 +89,7 @@ function Frame({ children }: { children: ReactNode }) {
   const { pathname } = useLocation()
   useEntry()
   useKeptFocus()
+  useSinglePresses()
   useStartAtTop()
   return (
     <Box sx={{ display: 'flex', flexDirection: { xs: 'column', md: 'row' }, minHeight: '100dvh' }}>

@@ -1,0 +1,63 @@
+/** Who presses twice, from habit or since nothing seemed to happen, means the first thing and not what has taken its place. */
+import { useEffect } from 'react'
+
+/** What follows a press so soon in the same place is its second half. */
+const SECOND_PRESS_MS = 500
+
+/** What a press acts on; of a label, its field. */
+const PRESSED =
+  'a, button, input, textarea, li, tr, [role=button], [role=combobox], [role=option], [role=tab]'
+
+/** What takes a blank as text. */
+const isText = (target: EventTarget | null) =>
+  target instanceof Element && target.matches('textarea, input:not([type=checkbox], [type=radio])')
+
+function isPress({ key, isComposing, target }: KeyboardEvent): boolean {
+  return !isComposing && (key === 'Enter' || (key === ' ' && !isText(target)))
+}
+
+const isHeldFor = ({ repeat, target }: KeyboardEvent) => repeat && !(target instanceof HTMLTextAreaElement)
+
+const pressedBy = ({ target }: Event) =>
+  target instanceof Element ? (target.closest('label') ?? target.closest(PRESSED)) : null
+
+function drop(event: Event): void {
+  event.preventDefault()
+  event.stopImmediatePropagation()
+}
+
+/**
+ * Drops the second press of Enter, where the focus has come to another element by itself, such as to the button of a dialog
+ * that the first has opened; what a key does that is held; and the second click of a double click on what was not there for
+ * the first.
+ */
+export function useSinglePresses(): void {
+  useEffect(() => {
+    let byKey: { target: EventTarget | null; at: number } | undefined
+    let byPointer: Element | null = null
+    const press = (event: KeyboardEvent) => {
+      const { target, timeStamp: at } = event
+      // Whoever presses another key in between has moved the focus, or typed.
+      if (!isPress(event)) byKey = undefined
+      else if (isHeldFor(event)) drop(event)
+      else if (byKey && byKey.target !== target && at - byKey.at < SECOND_PRESS_MS) drop(event)
+      else byKey = { target, at }
+    }
+    const point = () => {
+      byKey = undefined
+    }
+    const click = (event: MouseEvent) => {
+      // By key or by a script, it has no number.
+      if (event.detail === 1) byPointer = pressedBy(event)
+      else if (event.detail > 1 && pressedBy(event) !== byPointer) drop(event)
+    }
+    addEventListener('keydown', press, true)
+    addEventListener('pointerdown', point, true)
+    addEventListener('click', click, true)
+    return () => {
+      removeEventListener('keydown', press, true)
+      removeEventListener('pointerdown', point, true)
+      removeEventListener('click', click, true)
+    }
+  }, [])
+}
