@@ -54,6 +54,7 @@ export function Cards<R extends RaRecord>({ columns, to, action, nameOf, childre
               {nameOf && (
                 <Box sx={{ pt: 1, pl: 0.75 }}>
                   <ChooseOne
+                    id={record.id}
                     name={nameOf(record)}
                     checked={selectedIds.includes(record.id)}
                     onChange={() => onToggleItem(record.id)}

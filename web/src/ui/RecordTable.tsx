@@ -119,7 +119,12 @@ function Row<R extends RaRecord>({
           onClick={event => event.stopPropagation()}
           onAuxClick={event => event.stopPropagation()}
         >
-          <ChooseOne name={nameOf(record)} checked={selected} onChange={() => onToggle(record.id)} />
+          <ChooseOne
+            id={record.id}
+            name={nameOf(record)}
+            checked={selected}
+            onChange={() => onToggle(record.id)}
+          />
         </TableCell>
       )}
       {columns.map(column => (

@@ -1,23 +1,57 @@
 /** Selection of records in a list, for bulk actions. */
-import { Box, Checkbox, Stack, Typography } from '@mui/material'
+import { Box, Button, Checkbox, Stack, Typography } from '@mui/material'
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
-import { useListContext } from 'react-admin'
+import { type Identifier, useListContext } from 'react-admin'
 import { count } from './format.ts'
+import { visuallyHidden } from './visually.ts'
 
 interface Choice {
+  id: Identifier
   name: string
   checked: boolean
   onChange: () => void
 }
 
-export function ChooseOne({ name, checked, onChange }: Choice) {
+export function ChooseOne({ id, name, checked, onChange }: Choice) {
+  const { selectedIds } = useListContext()
   return (
-    <Checkbox
+    <Box sx={{ position: 'relative' }}>
+      <Checkbox
+        size="small"
+        checked={checked}
+        onChange={onChange}
+        slotProps={{ input: { 'aria-label': `Choose ${name}` } }}
+      />
+      {selectedIds.at(-1) === id && <ToChosen />}
+    </Box>
+  )
+}
+
+const BAR = 'chosen'
+
+/**
+ * Leads who has no mouse from what was chosen last to what can be done with it, past the rows in between. Only seen while it
+ * has the focus.
+ */
+function ToChosen() {
+  const { selectedIds } = useListContext()
+  return (
+    <Button
       size="small"
-      checked={checked}
-      onChange={onChange}
-      slotProps={{ input: { 'aria-label': `Choose ${name}` } }}
-    />
+      variant="contained"
+      onClick={() => document.getElementById(BAR)?.querySelector<HTMLElement>('input, button')?.focus()}
+      sx={{
+        position: 'absolute',
+        left: '100%',
+        top: '50%',
+        transform: 'translateY(-50%)',
+        zIndex: 3,
+        whiteSpace: 'nowrap',
+        '&:not(:focus)': visuallyHidden,
+      }}
+    >
+      Actions for {count(selectedIds.length)} chosen
+    </Button>
   )
 }
 
@@ -27,20 +61,23 @@ export function ChooseAll() {
   const selected = ids.filter(id => selectedIds.includes(id))
   const areAllSelected = ids.length > 0 && selected.length === ids.length
   return (
-    <Checkbox
-      size="small"
-      disabled={ids.length === 0}
-      checked={areAllSelected}
-      indeterminate={selected.length > 0 && !areAllSelected}
-      onChange={() =>
-        onSelect(
-          areAllSelected
-            ? selectedIds.filter(id => !ids.includes(id))
-            : [...new Set([...selectedIds, ...ids])],
-        )
-      }
-      slotProps={{ input: { 'aria-label': 'Choose all on this page' } }}
-    />
+    <Box sx={{ position: 'relative' }}>
+      <Checkbox
+        size="small"
+        disabled={ids.length === 0}
+        checked={areAllSelected}
+        indeterminate={selected.length > 0 && !areAllSelected}
+        onChange={() =>
+          onSelect(
+            areAllSelected
+              ? selectedIds.filter(id => !ids.includes(id))
+              : [...new Set([...selectedIds, ...ids])],
+          )
+        }
+        slotProps={{ input: { 'aria-label': 'Choose all on this page' } }}
+      />
+      {selectedIds.length > 0 && <ToChosen />}
+    </Box>
   )
 }
 
@@ -99,6 +136,7 @@ export function ChoiceBar({ list, children }: { list: RefObject<HTMLElement | nu
   return (
     <Stack
       ref={bar}
+      id={BAR}
       role="region"
       aria-label="Chosen"
       direction="row"
