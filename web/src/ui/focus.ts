@@ -1,15 +1,55 @@
 /** Where the keyboard, and a screen reader, go on when what had the focus is gone. */
-import { useEffect, useLayoutEffect, useRef } from 'react'
-import { useLocation, useNavigationType } from 'react-router-dom'
+import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
+import { useHref, useLocation, useNavigationType } from 'react-router-dom'
+import { place } from './lists.ts'
 
 /** Whatever knows a better place for the focus takes it first. */
 const SETTLED_MS = 100
 
+/** The page that each page was left for at last. */
+const leftFor = new Map<string, string>()
+
+/** @returns of a page that somebody comes back to, the address that they come from; nothing once they go on there */
+function useWayBack(): RefObject<string | undefined> {
+  const { pathname } = useLocation()
+  const root = useHref('/').replace(/\/$/, '')
+  const before = useRef({ pathname, at: place() })
+  const wayBack = useRef<string>(undefined)
+  useLayoutEffect(() => {
+    const last = before.current
+    before.current = { pathname, at: place() }
+    if (last.pathname === pathname) return
+    leftFor.set(last.pathname, pathname)
+    const left = leftFor.get(pathname)
+    const isBack = place() < last.at || left?.startsWith(`${pathname}/`)
+    wayBack.current = left !== undefined && isBack ? root + left : undefined
+  }, [pathname, root])
+  useEffect(() => {
+    const goOn = () => {
+      wayBack.current = undefined
+    }
+    addEventListener('keydown', goOn)
+    addEventListener('pointerdown', goOn)
+    return () => {
+      removeEventListener('keydown', goOn)
+      removeEventListener('pointerdown', goOn)
+    }
+  }, [])
+  return wayBack
+}
+
+function linkTo(address: string): HTMLAnchorElement | undefined {
+  const links = document.querySelectorAll<HTMLAnchorElement>('main a[href]')
+  return [...links].find(({ pathname }) => pathname === address)
+}
+
 /**
  * Moves the focus to the heading of the page when what had it was removed: a button whose action is done, a link to
- * another page. Without this it would go on at the top of the document.
+ * another page. Without this it would go on at the top of the document. On a page that somebody comes back to, it goes on at
+ * the link that they left it by, such as that of a row, as soon as that is there.
  */
 export function useKeptFocus(): void {
+  const wayBack = useWayBack()
   useEffect(() => {
     let last: EventTarget | null = null
     const remember = ({ target }: FocusEvent) => {
@@ -17,7 +57,14 @@ export function useKeptFocus(): void {
     }
     const isLost = () =>
       document.activeElement === document.body && last instanceof Element && !last.isConnected
+    const isComingBack = () =>
+      wayBack.current !== undefined && document.activeElement?.matches('body, main h1') === true
     const regain = () => {
+      const link = isComingBack() && linkTo(wayBack.current!)
+      if (link) {
+        wayBack.current = undefined
+        return link.focus()
+      }
       const heading = isLost() && document.querySelector<HTMLElement>('main h1')
       if (!heading) return
       heading.tabIndex = -1
@@ -25,7 +72,7 @@ export function useKeptFocus(): void {
     }
     let timer: ReturnType<typeof setTimeout> | undefined
     const observer = new MutationObserver(() => {
-      if (!isLost()) return
+      if (!isLost() && !isComingBack()) return
       clearTimeout(timer)
       timer = setTimeout(regain, SETTLED_MS)
     })
@@ -36,7 +83,7 @@ export function useKeptFocus(): void {
       observer.disconnect()
       clearTimeout(timer)
     }
-  }, [])
+  }, [wayBack])
 }
 
 /**

@@ -15,7 +15,8 @@ export function useRememberedList(): void {
 /** Position in the browser history at which this visit began. */
 let entry = 0
 
-const place = () => {
+/** Position in the browser history. */
+export const place = () => {
   const state: { idx?: number } | null = history.state
   return state?.idx ?? 0
 }
