@@ -17,6 +17,29 @@ export function formScenarios(world: () => World): void {
   const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel' }).click()
 
   describe('forms', () => {
+    test('affiliate that is chosen and taken away at once - does not come back', () =>
+      world().work('/referrals/create', async page => {
+        const field = page.getByRole('combobox', { name: 'Affiliate' })
+        await field.click()
+        await page.getByRole('option').nth(2).waitFor()
+        // Between both the page draws what the press has changed, and not yet what follows from that.
+        const shown = await page.evaluate<string>(`(async () => {
+          const input = document.activeElement
+          document.querySelectorAll('[role=option]')[2].click()
+          await null
+          const { value } = input
+          Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, '')
+          input.dispatchEvent(new Event('input', { bubbles: true }))
+          return value
+        })()`)
+        assert.match(shown, /#\d+/)
+        await settled(page)
+        await page.getByLabel('Amount').pressSequentially('5', { delay: 20 })
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText('Choose the affiliate who earned it.').waitFor()
+        assert.equal(await field.inputValue(), '')
+      }))
+
     test('Cancel - leads back to where one came from, and asks only when something was typed', () =>
       world().work('/affiliates/20/show', async page => {
         const questions = questionsOf(page)

@@ -1,9 +1,9 @@
 import { FormControlLabel, FormLabel, Radio, RadioGroup } from '@mui/material'
 import { useState } from 'react'
 import {
-  AutocompleteInput,
   CreateBase,
   EditBase,
+  type RaRecord,
   ReferenceInput,
   required,
   SelectInput,
@@ -17,6 +17,7 @@ import { useCan, useSession } from '../session.tsx'
 import { CarefulForm, ChoiceInput, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
 import { isPassing, Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
+import { RecordChoice } from '../ui/RecordChoice.tsx'
 import { useSaving } from '../ui/RecordForms.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 import { type User, userName } from '../users/user.ts'
@@ -107,12 +108,10 @@ const accountOf = (user?: User) => (user ? `${userName(user)} <${user.email}>` :
 function AccountInput() {
   return (
     <ReferenceInput source="user_id" reference="users" sort={{ field: 'login', order: 'ASC' }}>
-      <AutocompleteInput
-        autoHighlight
+      <RecordChoice
         label="Account"
         optionText={accountOf}
-        filterToQuery={search => (search ? { search } : {})}
-        getOptionDisabled={(user: User) => Boolean(user?.affiliate_id)}
+        getOptionDisabled={(user: RaRecord) => Boolean(user?.affiliate_id)}
         validate={required('Choose the account that becomes an affiliate.')}
         helperText="Search by name, login name or e-mail address. Accounts that are already affiliates are not listed."
       />

@@ -1,6 +1,5 @@
 import { useCallback } from 'react'
 import {
-  AutocompleteInput,
   type AutocompleteInputProps,
   ChoicesContextProvider,
   ReferenceInput,
@@ -8,6 +7,7 @@ import {
   useReference,
 } from 'react-admin'
 import { useWatch } from 'react-hook-form'
+import { RecordChoice } from '../ui/RecordChoice.tsx'
 import { type Affiliate, deletedName } from './affiliate.tsx'
 import { useAffiliate } from './useAffiliate.ts'
 
@@ -59,15 +59,7 @@ function Choices({ nameOf, ...rest }: Props) {
   )
   return (
     <ChoicesContextProvider value={choices}>
-      <AutocompleteInput
-        label="Affiliate"
-        optionText={optionText}
-        filterToQuery={queryOfSearch}
-        autoHighlight
-        {...rest}
-      />
+      <RecordChoice label="Affiliate" optionText={optionText} {...rest} />
     </ChoicesContextProvider>
   )
 }
-
-const queryOfSearch = (search: string) => (search ? { search } : {})

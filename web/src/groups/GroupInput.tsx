@@ -1,6 +1,5 @@
-import { AutocompleteInput, ReferenceInput } from 'react-admin'
-
-const queryOfSearch = (search: string) => (search ? { search } : {})
+import { ReferenceInput } from 'react-admin'
+import { RecordChoice } from '../ui/RecordChoice.tsx'
 
 /**
  * The group of an affiliate, rule or payout run. No group is null in the form and 0 in the API: `adds` of the kind's pages makes
@@ -9,13 +8,7 @@ const queryOfSearch = (search: string) => (search ? { search } : {})
 export function GroupInput({ helperText }: { helperText: string }) {
   return (
     <ReferenceInput source="group_id" reference="groups" sort={{ field: 'name', order: 'ASC' }}>
-      <AutocompleteInput
-        autoHighlight
-        label="Group"
-        optionText="name"
-        filterToQuery={queryOfSearch}
-        helperText={helperText}
-      />
+      <RecordChoice label="Group" optionText="name" helperText={helperText} />
     </ReferenceInput>
   )
 }

@@ -3,15 +3,7 @@ import HistoryIcon from '@mui/icons-material/History'
 import { Box, Card, Link, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import {
-  AutocompleteInput,
-  ListBase,
-  ReferenceInput,
-  SelectInput,
-  TextInput,
-  useListContext,
-  useReference,
-} from 'react-admin'
+import { ListBase, ReferenceInput, SelectInput, TextInput, useListContext, useReference } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import type { EntryRecord } from '../../../src/operations/audit/schema.ts'
 import { choicesOf, describe, get } from '../api.ts'
@@ -24,6 +16,7 @@ import { time } from '../ui/format.ts'
 import { Filters, Rows } from '../ui/ListFrame.tsx'
 import { Empty, Problem } from '../ui/Page.tsx'
 import { pageOf } from '../ui/pages.ts'
+import { RecordChoice } from '../ui/RecordChoice.tsx'
 import { RecordTable } from '../ui/RecordTable.tsx'
 import { namedChoices } from '../ui/words.ts'
 import { AccountLink } from '../users/AccountLink.tsx'
@@ -77,8 +70,6 @@ const text = (typed: string) => typed
 
 /** Must keep their identity across renders: new functions make the autocomplete reset the text that is being typed. */
 const accountOf = (user?: User) => (user ? userName(user) : '')
-const searchOf = (search: string) => (search ? { search } : {})
-
 function AuditFilters() {
   const { kinds, actions } = useVocabulary()
   return (
@@ -94,14 +85,7 @@ function AuditFilters() {
       />
       <Allowed to="users.read">
         <ReferenceInput source="user_id" reference="users" sort={{ field: 'login', order: 'ASC' }}>
-          <AutocompleteInput
-            autoHighlight
-            label="Account"
-            optionText={accountOf}
-            filterToQuery={searchOf}
-            helperText={false}
-            sx={width(200)}
-          />
+          <RecordChoice label="Account" optionText={accountOf} helperText={false} sx={width(200)} />
         </ReferenceInput>
       </Allowed>
       <SelectInput
