@@ -254,6 +254,42 @@ export function toolScenarios(world: () => World): void {
         await page.getByText(/From Jan 5, 2026 until Jan 21, 2026/).waitFor()
       }))
 
+    test('day of a report that is corrected - is asked for once it is typed, by Enter, on leaving and after a pause', () =>
+      world().work('/reports?from=2026-01-05&to=2026-03-04', async page => {
+        await settled(page)
+        const asked: string[] = []
+        page.on('request', request => {
+          const { pathname, searchParams } = new URL(request.url())
+          if (pathname.endsWith('/earnings-by-month')) asked.push(String(searchParams.get('to')))
+        })
+        const field = page.getByLabel('To', { exact: true })
+        const corrections = [
+          ['0615', '2026-06-15', 'Enter'],
+          ['0718', '2026-07-18', 'Tab'],
+          ['0821', '2026-08-21', undefined],
+        ] as const
+        for (const [typed, to, key] of corrections) {
+          await field.focus()
+          await field.pressSequentially(typed, { delay: 60 })
+          // What the browser has chosen next is the year, which stays.
+          if (key === 'Tab') await page.getByLabel('From').focus()
+          else if (key !== undefined) await page.keyboard.press(key)
+          await page.waitForURL(url => url.searchParams.get('to') === to)
+          await settled(page)
+          await field.blur()
+        }
+        assert.deepEqual(
+          asked,
+          corrections.map(([, to]) => to),
+        )
+        // Emptied by its parts, it is none until all of it is typed again.
+        await field.focus()
+        await page.keyboard.press('Backspace')
+        await field.blur()
+        await settled(page)
+        assert.equal(asked.length, corrections.length)
+      }))
+
     test('reports - every plot is drawn, and its numbers and its file agree with the list', () =>
       world().work('/reports', async page => {
         await page.getByRole('button', { name: 'All', exact: true }).click()

@@ -86,11 +86,13 @@ function Days({
   useEffect(() => {
     typed.current = { from, to }
   }, [from, to])
+  const filledDays = () => Object.entries(typed.current).filter(([, value]) => value !== '')
   const change = (day: { from?: string; to?: string }) => {
-    typed.current = { ...typed.current, ...day }
-    const filledDays = Object.entries(typed.current).filter(([, value]) => value !== '')
     // The two days of a range, and what is typed of each, are one step.
-    onChange(filledDays.length > 0 ? Object.fromEntries(filledDays) : { span: '12m' }, span === undefined)
+    const isSameStep = filledDays().length > 0
+    typed.current = { ...typed.current, ...day }
+    const days = filledDays()
+    onChange(days.length > 0 ? Object.fromEntries(days) : { span: '12m' }, isSameStep)
   }
   return (
     <>

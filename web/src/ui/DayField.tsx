@@ -1,5 +1,5 @@
 import { TextField } from '@mui/material'
-import { useEffect, useState } from 'react'
+import { type FocusEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { DateInput, type DateInputProps } from 'react-admin'
 
 /** Browsers let a year have six digits otherwise, which takes in what was typed for day and month. */
@@ -8,7 +8,13 @@ export const LATEST_DAY = '9999-12-31'
 /** While a year is typed digit by digit, it passes through the years 2, 20 and 202. */
 const isMeant = (day: string) => day === '' || day >= '1900'
 
-/** A date input that reports a day as soon as it is complete. */
+/** Each key makes another day until all of it is typed: after this pause it is. */
+const TYPED_MS = 1500
+
+/**
+ * A date input that reports a day once it is meant: at once where it is picked; where it is typed, when the field is left, by
+ * Enter, or after a pause.
+ */
 export function DayField({
   label,
   value,
@@ -19,18 +25,44 @@ export function DayField({
   value: string
   onChange: (day: string) => void
 }) {
-  const [typed, setTyped] = useState(value)
-  useEffect(() => setTyped(value), [value])
+  const [shown, setShown] = useState(value)
+  const isByKey = useRef(false)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => {
+    setShown(value)
+    return () => clearTimeout(timer.current)
+  }, [value])
+  const report = ({ value: day, validity }: HTMLInputElement) => {
+    clearTimeout(timer.current)
+    // Of a day that is typed in part there is no value either.
+    if (day !== value && isMeant(day) && !validity.badInput) onChange(day)
+  }
+  const change = (field: HTMLInputElement) => {
+    setShown(field.value)
+    clearTimeout(timer.current)
+    if (isByKey.current) timer.current = setTimeout(report, TYPED_MS, field)
+    else report(field)
+  }
   return (
     <TextField
       type="date"
       label={label}
-      value={typed}
-      onChange={({ target }) => {
-        setTyped(target.value)
-        if (isMeant(target.value)) onChange(target.value)
+      value={shown}
+      onChange={({ target }) => target instanceof HTMLInputElement && change(target)}
+      slotProps={{
+        inputLabel: { shrink: true },
+        htmlInput: {
+          max: LATEST_DAY,
+          onPointerDown: () => {
+            isByKey.current = false
+          },
+          onKeyDown: ({ key, currentTarget }: KeyboardEvent<HTMLInputElement>) => {
+            isByKey.current = true
+            if (key === 'Enter') report(currentTarget)
+          },
+          onBlur: ({ currentTarget }: FocusEvent<HTMLInputElement>) => report(currentTarget),
+        },
       }}
-      slotProps={{ inputLabel: { shrink: true }, htmlInput: { max: LATEST_DAY } }}
       sx={{ width: 158 }}
     />
   )
