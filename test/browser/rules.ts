@@ -119,12 +119,19 @@ export function ruleScenarios(world: () => World): void {
         await page.getByText('Product is one of "Shirt, blue", Disk 5", """Best"", they say"').waitFor()
         await page.getByRole('link', { name: 'Commas', exact: true }).click()
         await page.getByLabel('Name').fill('Renamed')
+        // Until the list is read, nothing leads to the version before.
+        await page.route(/\/rules\?.*offset=/, async route => {
+          await new Promise(resolve => setTimeout(resolve, 1000))
+          await route.continue()
+        })
         await page.getByRole('button', { name: 'Save' }).click()
-        await page.getByRole('link', { name: 'Renamed' }).waitFor()
+        const row = page.getByRole('link', { name: 'Renamed' })
+        await row.waitFor()
         const renamed = await current()
         assert.deepEqual(renamed.conditions, [{ field: 'product', is: products }])
-        // The list is read anew: until then the name leads to the version before.
-        await page.locator(`a[href$="/rules/${renamed.id}"]`).click()
+        assert.match((await row.getAttribute('href'))!, new RegExp(`/rules/${renamed.id}$`))
+        await page.unrouteAll({ behavior: 'wait' })
+        await row.click()
         await page.getByLabel('Values').fill('"Hat, red" , Socks,"Belt')
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByText('Product is one of "Hat, red", Socks, """Belt"').waitFor()

@@ -59,6 +59,8 @@ export function useSaving<R extends RaRecord<number>>(of: RecordPages, said: (re
   const isHere = useIsHere()
   return {
     onSuccess: (record: R) => {
+      // Where an edit makes another record, the lists that were read lead to the one before.
+      if (of.replacing) queryClient.removeQueries({ queryKey: [of.resource, 'getList'] })
       // Figures of other records may depend on this one.
       void queryClient.invalidateQueries()
       notify(said(record), { type: 'success' })
