@@ -10,7 +10,15 @@ const resources = Object.fromEntries(
 
 /** Asked as well while what was typed is on its way to the server. */
 const unsaved_changes = 'Not everything that you have changed here is saved yet. Leave the page all the same?'
-const ra = { ...english.ra, message: { ...english.ra.message, unsaved_changes } }
+const ra = {
+  ...english.ra,
+  message: { ...english.ra.message, unsaved_changes },
+  // With it react-admin names the choice of none in a list, which has a name of its own, such as "Any".
+  action: { ...english.ra.action, clear_input_value: '' },
+}
+
+/** Name of the button that empties a field. */
+export const CLEAR = 'Clear value'
 
 const keys = polyglotI18nProvider(
   () => ({ ...english, ra, resources }),

@@ -120,6 +120,7 @@ function AccountInUsd() {
             { id: 'savings', name: 'Savings' },
           ]}
           translateChoice={false}
+          validate={required()}
           helperText={false}
         />
         <BooleanInput source="company" label="The account belongs to a company" />

@@ -5,6 +5,7 @@ import { useWatch } from 'react-hook-form'
 import type { SettingsRecord } from '../../../src/settings/schema.ts'
 import { get, request } from '../api.ts'
 import { changes, refuseContested } from '../contested.ts'
+import { CLEAR } from '../messages.ts'
 import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { NamesInput } from '../ui/NamesInput.tsx'
 import { Page, Problem } from '../ui/Page.tsx'
@@ -98,6 +99,7 @@ function Fields({ settings }: { settings: SettingsRecord }) {
         )}
         <AutocompleteInput
           autoHighlight
+          clearText={CLEAR}
           source="currency"
           label="Currency"
           choices={settings.currencies.map(code => ({ id: code, name: currencyName(code) }))}

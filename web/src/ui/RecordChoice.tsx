@@ -1,5 +1,6 @@
 import { AutocompleteInput, type AutocompleteInputProps, useChoicesContext } from 'react-admin'
 import { useFormContext } from 'react-hook-form'
+import { CLEAR } from '../messages.ts'
 
 const queryOfSearch = (search: string) => (search ? { search } : {})
 
@@ -12,5 +13,13 @@ export function RecordChoice(props: AutocompleteInputProps) {
     const isEmptied = typed === '' && (reason === 'input' || reason === 'clear')
     if (isEmptied && getValues(source) !== null) setValue(source, null, { shouldDirty: true })
   }
-  return <AutocompleteInput autoHighlight filterToQuery={queryOfSearch} onInputChange={takeAway} {...props} />
+  return (
+    <AutocompleteInput
+      autoHighlight
+      clearText={CLEAR}
+      filterToQuery={queryOfSearch}
+      onInputChange={takeAway}
+      {...props}
+    />
+  )
 }
