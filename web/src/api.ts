@@ -87,6 +87,8 @@ export async function pathsBelow(part: string): Promise<string[]> {
   return Object.keys(routes).flatMap(path => (path.startsWith(beginning) ? path.slice(beginning.length) : []))
 }
 
+const isReading = (method: string) => method === 'GET' || method === 'HEAD'
+
 async function exchange(method: string, path: string, options: Options) {
   const { body, signal, idempotencyKey, ifMatch } = options
   try {
@@ -95,7 +97,7 @@ async function exchange(method: string, path: string, options: Options) {
       credentials: 'same-origin',
       headers: {
         accept: 'application/json',
-        ...(method !== 'GET' && { 'x-admin-request': '1' }),
+        ...(!isReading(method) && { 'x-admin-request': '1' }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
         ...(ifMatch && { 'if-match': ifMatch }),
@@ -113,7 +115,7 @@ async function exchange(method: string, path: string, options: Options) {
 
 /** Advice when the answer was lost, so that nobody knows whether the request was carried out. */
 function unknownOutcome(method: string, { idempotencyKey, anonymous }: Options): string {
-  if (method === 'GET' || anonymous) return 'Try again in a moment.'
+  if (isReading(method) || anonymous) return 'Try again in a moment.'
   if (idempotencyKey) {
     return 'It may have been saved. Save again without changing anything: it is not saved twice.'
   }
@@ -216,9 +218,15 @@ function appendAll(query: URLSearchParams, name: string, values: readonly unknow
   else for (const value of values) query.append(`${name}[]`, String(value))
 }
 
-/** Starts a download, after checking that there is still a session. */
+/**
+ * Starts a download, after asking whether there is a session and a file: of what fails after that the browser tells the page
+ * nothing.
+ */
 export async function download(url: string): Promise<void> {
   await get('session')
+  const path = url.slice(API.length + 1)
+  // Without a body it does not say why: the same question with one does.
+  if (!(await exchange('HEAD', path, {})).ok) await get(path)
   const link = document.createElement('a')
   link.href = url
   link.download = ''
