@@ -134,6 +134,49 @@ export function referralScenarios(world: () => World): void {
       })
     })
 
+    test('file that cannot be had - the page says why', () =>
+      world().work('/referrals', async page => {
+        const refusal = { code: 'rest_unavailable', message: 'The database is away.', data: { status: 503 } }
+        await page.route(/exports\/referrals/, route =>
+          route.fulfill({ status: 503, contentType: 'application/json', body: JSON.stringify(refusal) }),
+        )
+        await page.getByRole('link', { name: 'Export CSV' }).click()
+        await page.getByText(refusal.message).waitFor()
+        await page.unrouteAll()
+        const { name } = await downloaded(page, 'Export CSV')
+        assert.match(name, /\.csv$/)
+      }))
+
+    test('filter by one of several values - what takes it away is called as it is shown', () =>
+      world().work('/referrals', async page => {
+        await page.getByLabel('Type').click()
+        await page.getByRole('option', { name: 'Refund' }).click()
+        await page.waitForURL(/refund/)
+        await page.getByLabel('Type').click()
+        await page.getByRole('option', { name: 'Any', exact: true }).click()
+        await page.waitForURL(url => !url.href.includes('refund'))
+      }))
+
+    test('decimal comma - explanations have it as well, but for what is in quotes', async () => {
+      const { id } = await newAffiliate('commaearner')
+      const { referral_id } = await world().make('/referrals', {
+        affiliate_id: id,
+        amount: 223.01,
+        status: 'pending',
+      })
+      const rejection = { status: 'rejected', rejection_reason: 'Of 9.50 USD only' }
+      assert.equal((await world().api('PATCH', `/referrals/${referral_id}`, rejection)).status, 200)
+      await world().work(
+        `/referrals/${referral_id}/show`,
+        async page => {
+          const why = page.getByRole('region', { name: 'Why' })
+          await why.getByText('The amount of 223,01 USD was sent as it is').waitFor()
+          await why.getByText('“Of 9.50 USD only”').waitFor()
+        },
+        { locale: 'de-DE' },
+      )
+    })
+
     test('of a campaign whose name has a comma - typed, emptied and typed again, in the list and in its file', async () => {
       const affiliate = await newAffiliate('campaigner')
       for (const campaign of ['spring, summer', 'spring', 'summer']) {

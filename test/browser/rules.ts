@@ -168,7 +168,7 @@ export function ruleScenarios(world: () => World): void {
           const preview = page.getByRole('region', { name: 'What a sale would earn' })
           await preview.getByLabel('Amount (USD)').fill('')
           await preview.getByLabel('Amount (USD)').pressSequentially('1.100,50')
-          await preview.getByText('This sale would earn 82.54 USD.').waitFor()
+          await preview.getByText('This sale would earn 82,54 USD.').waitFor()
         },
         { locale: 'de-DE' },
       ))

@@ -1,4 +1,5 @@
 import { Fragment } from 'react'
+import { sentenceHere } from '../ui/format.ts'
 import { AffiliateName } from './AffiliateName.tsx'
 
 /**
@@ -6,8 +7,10 @@ import { AffiliateName } from './AffiliateName.tsx'
  * only, so that names can be erased.
  */
 export function WithNames({ text }: { text: string }) {
-  return text.split(/\b[Aa]ffiliate (\d+)\b/).map((part, place) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence have no key but their position
-    <Fragment key={place}>{place % 2 === 0 ? part : <AffiliateName id={Number(part)} link />}</Fragment>
-  ))
+  return sentenceHere(text)
+    .split(/\b[Aa]ffiliate (\d+)\b/)
+    .map((part, place) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence have no key but their position
+      <Fragment key={place}>{place % 2 === 0 ? part : <AffiliateName id={Number(part)} link />}</Fragment>
+    ))
 }

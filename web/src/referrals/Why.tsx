@@ -5,7 +5,7 @@ import { Link } from 'react-router-dom'
 import { get, messageOf, queryOf } from '../api.ts'
 import { Allowed } from '../ui/Allowed.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
-import { day, useMoney } from '../ui/format.ts'
+import { day, sentenceHere, useMoney } from '../ui/format.ts'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { nameOf, type Referral } from './referral.ts'
 
@@ -30,6 +30,7 @@ export function Why({ referral }: { referral: Referral }) {
   const { data, error } = useExplanation(referral.id)
   const money = useMoney()
   if (!data && !error) return null
+  const sentences = data?.sentences.map(sentenceHere) ?? []
   return (
     <Card component="section" aria-label="Why" sx={{ p: { xs: 2, sm: 2.5 }, mt: 2 }}>
       <Stack direction="row" sx={{ gap: 1, alignItems: 'center', mb: 1 }}>
@@ -40,14 +41,11 @@ export function Why({ referral }: { referral: Referral }) {
           </Typography>
         )}
         {data && (
-          <CopyButton
-            text={[subjectOf(referral, money.full), ...data.sentences].join('\n')}
-            name="explanation"
-          />
+          <CopyButton text={[subjectOf(referral, money.full), ...sentences].join('\n')} name="explanation" />
         )}
       </Stack>
       {error && <Typography variant="body2">{messageOf(error)}</Typography>}
-      {data?.sentences.map(sentence => (
+      {sentences.map(sentence => (
         <Typography key={sentence} variant="body2" sx={{ mb: 0.5 }}>
           {sentence}
         </Typography>

@@ -20,7 +20,7 @@ import type {
 } from '../../../src/programme/commission/preview.ts'
 import { kinds } from '../../../src/programme/commission/sale.ts'
 import { envelopeOf, messageOf, request } from '../api.ts'
-import { useMoney, withPoint } from '../ui/format.ts'
+import { sentenceHere, useMoney, withPoint } from '../ui/format.ts'
 import { capital } from '../ui/words.ts'
 import { argumentsOf, type ConditionRow, type Rule, rowsIn, terms, valueProblem } from './rule.ts'
 
@@ -189,7 +189,7 @@ function Problem({ error }: { error: unknown }) {
 }
 
 function Result({ answer: { sentences, tried } }: { answer: Answer }) {
-  const [summary, ...reasons] = sentences
+  const [summary, ...reasons] = sentences.map(sentenceHere)
   const obstacles = tried.filter(({ applies }) => !applies)
   return (
     <>
@@ -206,7 +206,7 @@ function Result({ answer: { sentences, tried } }: { answer: Answer }) {
       )}
       {obstacles.map(({ rule_id, name, because }) => (
         <Typography key={rule_id} variant="body2" sx={{ color: 'text.secondary' }}>
-          <bdi>{name}</bdi>: {because}
+          <bdi>{name}</bdi>: {sentenceHere(because)}
         </Typography>
       ))}
     </>
