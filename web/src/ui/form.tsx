@@ -1,6 +1,6 @@
 /** Forms: server errors are shown at the buttons, and at the field that they belong to. */
-import { Alert, Box, Button, Card, Stack, Typography } from '@mui/material'
-import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { Alert, Button, Card, Stack, Typography } from '@mui/material'
+import { type ReactNode, useContext, useEffect, useEffectEvent, useRef, useState } from 'react'
 import {
   Form,
   type FormProps,
@@ -12,10 +12,11 @@ import {
   useSaveContext,
 } from 'react-admin'
 import { type FieldErrors, useFormContext, useFormState, useWatch } from 'react-hook-form'
-import { permissionNamed, useCan, useSession } from '../session.tsx'
+import { useCan, useSession } from '../session.tsx'
 import { LATEST_DAY } from './DayField.tsx'
 import { hasDecimalComma, type Money, rateText, useMoney, withPoint } from './format.ts'
 import { useGoBack } from './lists.ts'
+import { Locked, ReadOnly } from './ReadOnly.tsx'
 import { capital, choicesOf, fieldName } from './words.ts'
 
 /**
@@ -43,26 +44,6 @@ export function CarefulForm({ needs, children, ...rest }: FormProps & { needs?: 
  * it) keeps what was typed, and what was said of it.
  */
 const whenReadAgain = { keepDirtyValues: true, keepDirty: true, keepErrors: true, keepSubmitCount: true }
-
-const Locked = createContext(false)
-
-/** The form for users without edit permission: disabled, with an explanation. */
-function ReadOnly({ needs, children }: { needs: string; children: ReactNode }) {
-  return (
-    <Locked value={true}>
-      <Alert severity="info" sx={{ mb: 2 }}>
-        Read-only: changing this needs the permission {permissionNamed(needs)}, which your role does not have.
-      </Alert>
-      <Box
-        component="fieldset"
-        disabled
-        sx={{ border: 0, p: 0, m: 0, minWidth: 0, '& [role=combobox], & button': { pointerEvents: 'none' } }}
-      >
-        {children}
-      </Box>
-    </Locked>
-  )
-}
 
 /** Reports to the outside whether the form has unsaved changes. */
 export function UnsavedChanges({ onChange }: { onChange: (unsaved: boolean) => void }) {
