@@ -56,9 +56,41 @@ export function sessionScenarios(world: () => World): void {
         await logIn(other, login, password)
         await other.getByRole('button', { name: `Account of ${login}` }).waitFor()
         await page.getByRole('button', { name: `Account of ${login}` }).waitFor()
+        await page.getByText(`Another tab has logged in ${login}`).waitFor()
         assert.equal(await page.getByRole('link', { name: 'Create affiliate' }).count(), 0)
         await other.close()
       }))
+
+    test('form of who may only read - takes nothing, by pointer or by key, and looks so', async () => {
+      const { id } = await world().make('/rules', {
+        name: 'To be read',
+        rate: 5,
+        rate_type: 'percentage',
+        conditions: [{ field: 'product', is: ['Book'] }],
+      })
+      await world().work(`/rules/${id}`, async page => {
+        const account = { login: 'only-reader', password: 'who changes nothing', email: 'reader@example.com' }
+        await page.request.post('/admin/api/users', {
+          headers: { 'x-admin-request': '1' },
+          data: { ...account, role: 'reader' },
+        })
+        await page.getByRole('button', { name: 'Save' }).waitFor()
+        await page.context().clearCookies()
+        await page.reload()
+        await logIn(page, account.login, account.password)
+        await page.getByText('changing this needs the permission rules.edit').waitFor()
+        for (const name of ['Pays', 'Kinds of sale', 'Of the sale', 'Affiliate']) {
+          const field = page.getByRole('combobox', { name })
+          assert.ok(await field.isDisabled(), name)
+          await field.focus()
+          await page.keyboard.press('ArrowDown')
+        }
+        assert.equal(await page.getByRole('option').count(), 0)
+        assert.ok(await page.getByRole('button', { name: 'Add condition' }).isDisabled())
+        assert.equal(await page.locator('main label:visible:not(.Mui-disabled)').count(), 0)
+      })
+      await world().api('DELETE', `/rules/${id}`)
+    })
 
     test('session ended, page opened anew - says so and returns to where the person was', () =>
       world().work('/payouts?filter={"status":"failed"}', async page => {

@@ -27,6 +27,7 @@ import {
   useRef,
   useState,
 } from 'react'
+import { useNotify } from 'react-admin'
 import { NavLink, useLocation } from 'react-router-dom'
 import { AccountMenu } from './AccountMenu.tsx'
 import { onSessionEnd } from './api.ts'
@@ -88,6 +89,7 @@ function Frame({ children }: { children: ReactNode }) {
   const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
   const { pathname } = useLocation()
   useEntry()
+  useOtherUser()
   useKeptFocus()
   useSinglePresses()
   useStartAtTop()
@@ -104,6 +106,20 @@ function Frame({ children }: { children: ReactNode }) {
       </Box>
     </Box>
   )
+}
+
+/** Another tab logs in somebody else for this one as well: whoever has begun something here goes on as them. */
+function useOtherUser(): void {
+  const { id, login } = useSession().user
+  const notify = useNotify()
+  const known = useRef(id)
+  useEffect(() => {
+    if (known.current === id) return
+    known.current = id
+    notify(`Another tab has logged in ${login}: what you do here is done by that account.`, {
+      type: 'warning',
+    })
+  }, [id, login, notify])
 }
 
 /** Only there while it has the focus. That of react-admin has no words on a narrow screen, and no icon in their place. */
