@@ -416,6 +416,9 @@ export function runScenarios(world: () => World): void {
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByRole('heading', { level: 1, name: `Payout run ${run.id}` }).waitFor()
         await payees.getByLabel('Why').getByText('No payment details').waitFor()
+        // They are not asked for again, although the run does not know of them yet.
+        await payees.getByText('Entered since: prepare the run again').waitFor()
+        assert.equal(await payees.getByText('Entered since').count(), 1)
         await page.setViewportSize({ width: 360, height: 740 })
         await goTo(page, `/payout-runs/${run.id}/show`)
         await payees.getByRole('button', { name: 'Filters' }).click()

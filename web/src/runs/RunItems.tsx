@@ -1,6 +1,6 @@
 import { Box, Button, MenuItem, TextField, Typography } from '@mui/material'
 import { useMemo, useState } from 'react'
-import { ListBase, useListContext, useNotify, useRefresh } from 'react-admin'
+import { ListBase, useGetList, useListContext, useNotify, useRefresh } from 'react-admin'
 import { Link } from 'react-router-dom'
 import type { Outcome } from '../../../src/programme/runs/outcome.ts'
 import { itemStatuses, reasons } from '../../../src/programme/runs/words.ts'
@@ -8,6 +8,7 @@ import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
 import { API, queryOf, request } from '../api.ts'
+import type { Detail } from '../details/detail.ts'
 import { useCan } from '../session.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Cards, Ends } from '../ui/Cards.tsx'
@@ -128,8 +129,31 @@ function Act({ run, item }: { run: Run; item: Item }) {
   return isUnknown ? <EnterDetails run={run} item={item} /> : <LeaveOut run={run} item={item} />
 }
 
+/** Those of the list who were left out for want of details, and have some by now. */
+function useEnteredSince(method: string): readonly number[] {
+  const { data = [] } = useListContext<Item>()
+  const affiliates = data.filter(({ reason }) => reason === 'no_payment_details')
+  const { data: details = [] } = useGetList<Detail>(
+    'payment-details',
+    {
+      filter: { affiliate_id: affiliates.map(({ affiliate_id }) => affiliate_id), method, status: 'current' },
+      pagination: { page: 1, perPage: affiliates.length },
+      sort: { field: 'id', order: 'ASC' },
+    },
+    { enabled: useCan()('payment-details.read') },
+  )
+  return details.map(({ affiliate_id }) => affiliate_id)
+}
+
 function EnterDetails({ run: { method }, item }: { run: Run; item: Item }) {
   const { affiliate_id } = item
+  if (useEnteredSince(method).includes(affiliate_id)) {
+    return (
+      <Typography variant="caption" sx={{ color: 'text.secondary' }}>
+        Entered since: prepare the run again
+      </Typography>
+    )
+  }
   return (
     <Allowed to="payment-details.create">
       <Button
