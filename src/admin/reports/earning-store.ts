@@ -1,6 +1,7 @@
 /** Report queries on referrals, visits and the ledger, each answered from an index alone. */
 import { type RawBuilder, sql } from 'kysely'
 import { DAY_SECONDS } from '../../base/time.ts'
+import { owedAccounts } from '../../programme/ledger/holdings.ts'
 import { owing } from '../../programme/ledger/store.ts'
 import { isForSale } from '../../programme/referrals/types-store.ts'
 import type { Db } from '../../storage/database.ts'
@@ -93,7 +94,7 @@ export async function owedNow(db: Db, affiliateId?: number): Promise<bigint> {
   const { owed } = await db
     .selectFrom('balances')
     .select(exactSum(amount).as('owed'))
-    .where('account', 'in', ['unpaid', 'reserved'])
+    .where('account', 'in', owedAccounts)
     .$if(affiliateId !== undefined, query => query.where('affiliate_id', '=', affiliateId!))
     .executeTakeFirstOrThrow()
   return unitsOfSum(owed)

@@ -7,7 +7,7 @@ import { exactNumber } from '../../base/money.ts'
 import { deletedAmong } from '../../events/read.ts'
 import type { Context } from '../../events/write.ts'
 import type { Db } from '../../storage/database.ts'
-import type { Account } from './holdings.ts'
+import { type Account, owedAccounts } from './holdings.ts'
 import * as store from './store.ts'
 
 /** Keeps the answer to a page that people can read. */
@@ -16,7 +16,7 @@ const MOST_DELETED = 500
 /** Deleted affiliates who are still owed something, or for whom something is still pending. */
 export async function listDeletedButOwed(context: Context) {
   const { decimals } = await context.settings.current()
-  const owing: readonly Account[] = ['pending', 'unpaid', 'reserved']
+  const owing: readonly Account[] = ['pending', ...owedAccounts]
   const rows = await store.balancesOfDeleted(context.database.replica, owing, MOST_DELETED * owing.length)
   const byAffiliate = Map.groupBy(rows, row => row.affiliate_id)
   const sum = (of: typeof rows, accounts: readonly Account[]) =>
@@ -31,7 +31,7 @@ export async function listDeletedButOwed(context: Context) {
   return [...byAffiliate].slice(0, MOST_DELETED).map(([affiliate_id, of]) => ({
     affiliate_id,
     ...(payees.get(affiliate_id) ?? { name: '', payment_email: '' }),
-    owed: sum(of, ['unpaid', 'reserved']),
+    owed: sum(of, owedAccounts),
     pending: sum(of, ['pending']),
   }))
 }

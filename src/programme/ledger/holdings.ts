@@ -21,6 +21,9 @@ export const accounts = [
 
 export type Account = (typeof accounts)[number]
 
+/** What stands in them together is what the affiliate is owed. */
+export const owedAccounts = ['unpaid', 'reserved'] as const satisfies readonly Account[]
+
 /** An amount that goes from one account to another; a negative one goes the other way. */
 export interface Move {
   readonly affiliateId: number
@@ -28,6 +31,12 @@ export interface Move {
   readonly to: Account
   readonly amount: bigint
 }
+
+/** What a move adds to what stands in some accounts together. */
+export const gainIn = (
+  group: readonly Account[],
+  { from, to, amount }: Pick<Move, 'from' | 'to' | 'amount'>,
+): bigint => (group.includes(to) ? amount : 0n) - (group.includes(from) ? amount : 0n)
 
 /** The columns of a referral that decide which account holds its amount. */
 export type Earning = Pick<

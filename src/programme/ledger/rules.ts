@@ -20,11 +20,13 @@ import {
   type Account,
   accounts,
   type Earning,
+  gainIn,
   isCounted,
   type Move,
   movesOfPayment,
   movesOfReferral,
   netted,
+  owedAccounts,
   type Payment,
 } from './holdings.ts'
 import type { BalancesArguments, LedgerArguments } from './schema.ts'
@@ -193,7 +195,6 @@ function additionsOf(moves: readonly Move[]) {
     .sort((a, b) => a.affiliate_id - b.affiliate_id || (a.account < b.account ? -1 : 1))
 }
 
-const owedAccounts: readonly Account[] = ['unpaid', 'reserved']
 /** Accounts that referrals end in when they are paid; payouts move the remainder between them. */
 const paidAccounts: readonly Account[] = ['paid_out', 'external', 'difference']
 
@@ -227,10 +228,7 @@ function figuresOf(moves: readonly Move[], changes: readonly Change[]): [number,
 }
 
 function gainOf(moves: readonly Move[], group: readonly Account[]): bigint {
-  return moves.reduce((sum, { from, to, amount }) => {
-    const gained = (group.includes(to) ? amount : 0n) - (group.includes(from) ? amount : 0n)
-    return sum + gained
-  }, 0n)
+  return moves.reduce((sum, move) => sum + gainIn(group, move), 0n)
 }
 
 function countFor(affiliateId: number, earning: Earning | undefined): number {
@@ -253,9 +251,12 @@ export async function balancesOf(db: Db, affiliateId: number, last?: number): Pr
 
 /** What an affiliate has earned and was not paid; below 0 when refunds came after the payment. */
 export async function owedTo(db: Db, affiliateId: number): Promise<bigint> {
-  const { unpaid, reserved } = await balancesOf(db, affiliateId)
-  return unpaid + reserved
+  return owedOf(await balancesOf(db, affiliateId))
 }
+
+/** What of balances is owed. */
+export const owedOf = (balances: Balances): bigint =>
+  owedAccounts.reduce((sum, account) => sum + balances[account], 0n)
 
 /** @throws Failure no_affiliate when there never was one, or nothing was ever posted for a deleted one */
 export async function getBalances(context: Context, { affiliate_id: id, as_of }: BalancesArguments) {

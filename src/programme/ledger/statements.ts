@@ -6,8 +6,8 @@ import type { Settings } from '../../base/settings.ts'
 import { formatTime, now, parseMoment } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { numberedWordsOf } from './because.ts'
-import type { Account } from './holdings.ts'
-import { balancesOf, refuseNobody } from './rules.ts'
+import { type Account, gainIn, owedAccounts } from './holdings.ts'
+import { balancesOf, owedOf, refuseNobody } from './rules.ts'
 import { type Entry, nextTransfers } from './store.ts'
 
 const AT_ONCE = 1000
@@ -93,15 +93,13 @@ export interface Statement {
   readonly lines: AsyncIterable<StatementLine>
 }
 
-const isOwed = (account: Account) => account === 'unpaid' || account === 'reserved'
-
 /** @throws Failure no_affiliate, invalid_argument */
 export async function statementOf(context: Context, affiliateId: number, days: Days): Promise<Statement> {
   const { first, last = now() } = secondsOf(days)
   const db = context.database.reader
   await refuseNobody(db, affiliateId)
   const before = first === undefined ? undefined : await balancesOf(db, affiliateId, first - 1)
-  const opening = before ? before.unpaid + before.reserved : 0n
+  const opening = before ? owedOf(before) : 0n
   return {
     from: first === undefined ? null : formatTime(first),
     to: formatTime(last),
@@ -113,10 +111,9 @@ export async function statementOf(context: Context, affiliateId: number, days: D
 async function* linesOf(transfers: AsyncIterable<Entry>, opening: bigint): AsyncGenerator<StatementLine> {
   let balance = opening
   for await (const transfer of transfers) {
-    const amount = BigInt(transfer.amount)
-    const gained = (isOwed(transfer.credit) ? amount : 0n) - (isOwed(transfer.debit) ? amount : 0n)
-    const paid =
-      (transfer.credit === 'paid_out' ? amount : 0n) - (transfer.debit === 'paid_out' ? amount : 0n)
+    const move = { from: transfer.debit, to: transfer.credit, amount: BigInt(transfer.amount) }
+    const gained = gainIn(owedAccounts, move)
+    const paid = gainIn(['paid_out'], move)
     if (gained === 0n && paid === 0n) continue
     balance += gained
     yield { transfer, amount: gained, paid, balance }

@@ -6,7 +6,7 @@ import { countOf, type Order, type Page, PagedList, type Span } from '../../stor
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum, unitsOfSum } from '../../storage/sums.ts'
 import { correcting } from './because.ts'
-import type { Account } from './holdings.ts'
+import { type Account, owedAccounts } from './holdings.ts'
 import type { BalancesTable, LedgerTransfersTable } from './table.ts'
 
 /** Below this, one prepared statement for each row is faster. */
@@ -202,7 +202,7 @@ export async function correctionsOf(db: Db, ids: readonly number[]): Promise<Cor
 /** What a transfer adds to what the affiliate is owed. */
 export const owing = (() => {
   const part = (side: string) =>
-    sql`CASE WHEN ${sql.ref(side)} IN ('unpaid', 'reserved') THEN amount ELSE 0 END`
+    sql`CASE WHEN ${sql.ref(side)} IN (${sql.join(owedAccounts.map(account => sql.lit(account)))}) THEN amount ELSE 0 END`
   return sql`(${part('credit')} - ${part('debit')})`
 })()
 
