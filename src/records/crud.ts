@@ -74,6 +74,15 @@ export function linesOfKind<A, F extends Fields>(
 
 export const deletionOf = (record: TObject) => Type.Object({ deleted: Type.Boolean(), previous: record })
 
+/** @param row as it was */
+export async function answerDeleted<F extends Fields>(
+  call: Call,
+  kind: Pick<Kind<string, string, F>, 'write'>,
+  row: ReadRowOf<F>,
+): Promise<Answer> {
+  return { status: 200, body: `{"deleted":true,"previous":${await body(call, kind, row)}}` }
+}
+
 /** A kind's list, for pages and exports. */
 export function listingOf<N extends string, F extends Fields>(
   kind: Kind<N, string, F>,
@@ -266,9 +275,6 @@ function remove({ kind, rules, item, a, idOf, failures }: Parts): Endpoint {
     arguments: kind.item,
     answer: { status: 200, schema: deletionOf(kind.record) },
     failures: [`no_${kind.name}`, ...(failures.delete ?? [])],
-    handle: async (call, args) => ({
-      status: 200,
-      body: `{"deleted":true,"previous":${await body(call, kind, await rules.remove(call, idOf(args)))}}`,
-    }),
+    handle: async (call, args) => answerDeleted(call, kind, await rules.remove(call, idOf(args))),
   })
 }

@@ -3,7 +3,7 @@ import type { Context, RequestContext } from '../../events/write.ts'
 import { type Call, CREATE, createdAnswer, EDIT, endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../../http/list.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
-import { answerCreated, body, deletionOf, linesOfKind, totalsOf } from '../../records/crud.ts'
+import { answerCreated, answerDeleted, body, deletionOf, linesOfKind, totalsOf } from '../../records/crud.ts'
 import { deletedButOwed, ledgerEndpoints, statement } from '../ledger/routes.ts'
 import { affiliate } from './affiliate.ts'
 import * as rules from './rules.ts'
@@ -124,10 +124,8 @@ export const affiliates: Resource = {
       arguments: affiliate.item,
       answer: { status: 200, schema: deletionOf(affiliate.record) },
       failures: ['no_affiliate'],
-      handle: async (call, { affiliate_id }) => ({
-        status: 200,
-        body: `{"deleted":true,"previous":${await body(call, affiliate, await rules.remove(call, affiliate_id))}}`,
-      }),
+      handle: async (call, { affiliate_id }) =>
+        answerDeleted(call, affiliate, await rules.remove(call, affiliate_id)),
     }),
     ...bulkEndpoints({
       kind: affiliate,

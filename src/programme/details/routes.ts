@@ -1,6 +1,6 @@
 import { createdAnswer, endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerList, listAnswer, listArguments } from '../../http/list.ts'
-import { answerCreated, body, deletionOf, listingOf } from '../../records/crud.ts'
+import { answerCreated, answerDeleted, body, deletionOf, listingOf } from '../../records/crud.ts'
 import { createArguments, paymentDetail } from './details.ts'
 import * as rules from './rules.ts'
 
@@ -57,10 +57,8 @@ export const paymentDetails: Resource = {
       arguments: paymentDetail.item,
       answer: { status: 200, schema: deletionOf(paymentDetail.record) },
       failures: ['no_payment_detail'],
-      handle: async (call, { payment_detail_id }) => ({
-        status: 200,
-        body: `{"deleted":true,"previous":${await body(call, paymentDetail, await rules.remove(call, payment_detail_id))}}`,
-      }),
+      handle: async (call, { payment_detail_id }) =>
+        answerDeleted(call, paymentDetail, await rules.remove(call, payment_detail_id)),
     }),
   ],
 }
