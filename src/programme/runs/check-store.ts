@@ -1,6 +1,9 @@
 /** The queries of the checks of payout runs. */
 import { sql } from 'kysely'
 import type { Db } from '../../storage/database.ts'
+import { openStatuses } from './words.ts'
+
+const open = sql.join(openStatuses.map(status => sql.lit(status)))
 
 /** Affiliates whose balance `reserved` is not what open items of runs have reserved. */
 export async function wronglyReserved(
@@ -9,7 +12,7 @@ export async function wronglyReserved(
   const { rows } = await sql<{ affiliate_id: number; stated: string; derived: string }>`
     SELECT affiliate_id, cast(sum(stated) as text) AS stated, cast(sum(derived) as text) AS derived FROM (
       SELECT affiliate_id, amount AS stated, 0 AS derived FROM balances WHERE account = 'reserved' AND amount <> 0
-      UNION ALL SELECT affiliate_id, 0, amount FROM run_items WHERE status IN ('reserved', 'unknown')
+      UNION ALL SELECT affiliate_id, 0, amount FROM run_items WHERE status IN (${open})
     ) AS parts GROUP BY affiliate_id HAVING sum(stated) <> sum(derived) ORDER BY affiliate_id LIMIT 1000`.execute(
     db,
   )
@@ -19,10 +22,10 @@ export async function wronglyReserved(
 /** Open items that are not the sum of the referrals that they have reserved, and referrals that no open item has. */
 export async function wronglyHeld(db: Db): Promise<{ id: number; kind: 'item' | 'referral' }[]> {
   const { rows } = await sql<{ id: number; kind: 'item' | 'referral' }>`
-    SELECT id, 'item' AS kind FROM run_items WHERE status IN ('reserved', 'unknown')
+    SELECT id, 'item' AS kind FROM run_items WHERE status IN (${open})
       AND amount <> (SELECT coalesce(sum(amount), 0) FROM referrals WHERE run_item_id = run_items.id AND run_item_id <> 0)
     UNION ALL SELECT id, 'referral' FROM referrals WHERE run_item_id <> 0 AND (status <> 'unpaid' OR NOT EXISTS (
-      SELECT 1 FROM run_items WHERE run_items.id = referrals.run_item_id AND run_items.status IN ('reserved', 'unknown')))
+      SELECT 1 FROM run_items WHERE run_items.id = referrals.run_item_id AND run_items.status IN (${open})))
     ORDER BY 2, 1 LIMIT 1000`.execute(db)
   return rows
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
 import { isLost } from '../details/store.ts'
 import type { ItemStatus } from './item.ts'
+import { openStatuses } from './words.ts'
 
 const isMissing = () => sql<boolean>`(payee_account = '' OR ${isLost('details_id')})`
 
@@ -44,7 +45,7 @@ export async function noteLost(tx: Tx, runId: number): Promise<void> {
     .updateTable('run_items')
     .set({ note: LOST })
     .where('run_id', '=', runId)
-    .where('status', 'in', ['reserved', 'unknown'])
+    .where('status', 'in', openStatuses)
     .where(isLost('details_id'))
     .execute()
 }
@@ -56,6 +57,6 @@ export async function noteErased(tx: Tx, affiliateIds: readonly number[]): Promi
     .updateTable('run_items')
     .set({ note: ERASED })
     .where('affiliate_id', 'in', affiliateIds)
-    .where('status', 'in', ['reserved', 'unknown'])
+    .where('status', 'in', openStatuses)
     .execute()
 }

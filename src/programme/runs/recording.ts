@@ -25,7 +25,7 @@ import { payoutRun, type Run, type RunRow } from './run.ts'
 import type { ResultArguments, ResultRecord, SettleArguments } from './schema.ts'
 import { noteAnew, problemOf, settle } from './settling.ts'
 import * as store from './store.ts'
-import { MOST_NAMED } from './words.ts'
+import { MOST_NAMED, openStatuses } from './words.ts'
 
 /** Items that are compared with a report at once. */
 const ITEMS_AT_ONCE = 500
@@ -219,7 +219,7 @@ async function addOpen(
   { amount, ...whole }: ReportedOutcome,
   settings: Settings,
 ): Promise<void> {
-  const statuses: readonly ItemStatus[] = whole.outcome === 'paid' ? ['reserved'] : ['reserved', 'unknown']
+  const statuses: readonly ItemStatus[] = whole.outcome === 'paid' ? ['reserved'] : openStatuses
   let sum = 0n
   for await (const items of itemPages(database.reader, run.id, statuses)) {
     for (const { affiliate_id: id, amount: units } of items) {

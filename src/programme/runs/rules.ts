@@ -23,7 +23,7 @@ import { leftOutOf, payoutRun, type Run } from './run.ts'
 import type { CancelArguments, editArguments, PrepareArguments } from './schema.ts'
 import * as store from './store.ts'
 import { sumItems } from './sums-store.ts'
-import { approvalOf } from './words.ts'
+import { approvalOf, isOpen } from './words.ts'
 
 export { reconcile, reconciliationCsv } from './reconciling.ts'
 export { recordResults, settleItem } from './recording.ts'
@@ -180,7 +180,7 @@ export async function close(context: RequestContext, id: number): Promise<Run> {
       throw conflict(`A run that is ${before.status} cannot be closed.`)
     }
     const sums = await sumItems(tx, id)
-    const open = sums.filter(({ status }) => status === 'reserved' || status === 'unknown')
+    const open = sums.filter(isOpen)
     const count = open.reduce((sum, one) => sum + one.count, 0)
     if (count > 0) {
       throw conflict(

@@ -14,6 +14,7 @@ import type { Outcome, ReportedOutcome } from './outcome.ts'
 import { paymentsOf, record } from './payments.ts'
 import type { Run } from './run.ts'
 import * as store from './store.ts'
+import { isOpen } from './words.ts'
 
 /**
  * The account that stands for the command line, where one is required.
@@ -53,7 +54,7 @@ export async function settle(
   settings: Settings,
 ): Promise<void> {
   const changing = items.filter(item => reported.get(item.id)!.outcome !== item.status)
-  const open = changing.filter(({ status }) => status === 'reserved' || status === 'unknown')
+  const open = changing.filter(isOpen)
   const leaving = open.filter(item => reported.get(item.id)!.outcome !== 'unknown')
   if (leaving.length > 0) await leave(context, tx, run, leaving, reported, settings)
   for (const item of open.filter(item => reported.get(item.id)!.outcome === 'unknown')) {

@@ -18,6 +18,11 @@ export const itemStatuses = [
   'unknown',
 ] as const
 
+/** The statuses of payments that were handed over, or are about to be, and whose outcome is not known. */
+export const openStatuses = ['reserved', 'unknown'] as const
+export const isOpen = ({ status }: { readonly status: (typeof itemStatuses)[number] }): boolean =>
+  openStatuses.some(one => one === status)
+
 /** How many persons a run takes. */
 export const approvals = ['one', 'two'] as const
 
