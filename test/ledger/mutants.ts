@@ -32,7 +32,7 @@ export const mutants: readonly Mutant[] = [
     from: "type === 'write_off' ? 'written_off' : 'commission'",
     to: "'commission'",
   },
-  { what: 'refunds are counted', file: holdings, from: ' && !isCorrection(type)', to: '' },
+  { what: 'refunds are counted', file: holdings, from: ' && !isCorrection(earning.type)', to: '' },
   { what: 'a raise lowers', file: holdings, from: 'amount: holds - held', to: 'amount: held - holds' },
   {
     what: 'a change of amount is posted twice',

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { DAY_SECONDS } from '../../base/time.ts'
 import { owedAccounts } from '../../programme/ledger/holdings.ts'
 import { owing } from '../../programme/ledger/store.ts'
-import { isForSale } from '../../programme/referrals/types-store.ts'
+import { isEarned, isForSale } from '../../programme/referrals/types-store.ts'
 import type { Db } from '../../storage/database.ts'
 import { exactSum, unitsOfSum } from '../../storage/sums.ts'
 import type { Period } from './periods.ts'
@@ -11,9 +11,9 @@ import type { Range } from './report.ts'
 import { inOrder, timesOf, timesOfPayouts } from './store.ts'
 
 const those = (condition: RawBuilder<unknown>) => sql`filter (where ${condition})`
-const isEarned = sql`status IN ('unpaid', 'paid') AND type <> 'write_off'`
+const isIncome = sql`${isEarned} AND type <> 'write_off'`
 /** The same condition as in an affiliate's `referrals` count. */
-const isCounted = sql`status IN ('unpaid', 'paid') AND ${isForSale}`
+const isCounted = sql`${isEarned} AND ${isForSale}`
 const amount = sql.ref('amount')
 
 /** Times of the first and last referral or payout. */
@@ -61,10 +61,10 @@ export async function earningsByPeriod(db: Db, periods: readonly Period[], affil
         .select(sql.lit(number).as('number'))
         .select([
           sql<number>`count(*) ${those(isCounted)}`.as('referrals'),
-          exactSum(amount, those(isEarned)).as('earned'),
+          exactSum(amount, those(isIncome)).as('earned'),
           exactSum(amount, those(sql`status = 'pending'`)).as('pending'),
           exactSum(amount, those(sql`status = 'rejected'`)).as('refused'),
-          exactSum(amount, those(sql`status IN ('unpaid', 'paid') AND type = 'write_off'`)).as('written_off'),
+          exactSum(amount, those(sql`${isEarned} AND type = 'write_off'`)).as('written_off'),
         ])
         .where('created_at', '>=', first)
         .where('created_at', '<', end)
@@ -200,13 +200,13 @@ function earners(db: Db, range: Range, column: 'affiliate_id' | 'campaign', limi
     .select([
       key.as('key'),
       sql<number>`count(*) ${those(isCounted)}`.as('referrals'),
-      exactSum(amount, those(isEarned)).as('earned'),
+      exactSum(amount, those(isIncome)).as('earned'),
       // For ordering only; as an integer, the sum may exceed SQLite's range.
-      sql<number>`sum(amount * 1.0) ${those(isEarned)}`.as('units'),
+      sql<number>`sum(amount * 1.0) ${those(isIncome)}`.as('units'),
     ])
     .where(during(column, range))
     .groupBy(key)
-    .having(sql<boolean>`count(*) ${those(isEarned)} > 0`)
+    .having(sql<boolean>`count(*) ${those(isIncome)} > 0`)
     .orderBy('units', 'desc')
     .orderBy('key')
     .limit(limit)

@@ -6,7 +6,7 @@
  * earnings come from `commission`, whose balance is their total, below zero.
  */
 import type { Referral } from '../referrals/referral.ts'
-import { isCorrection } from '../referrals/types.ts'
+import { isCorrection, isEarned } from '../referrals/types.ts'
 
 export const accounts = [
   'commission',
@@ -68,8 +68,8 @@ function accountOf(earning: Earning): Account {
 }
 
 /** Whether the affiliate's count of referrals includes it: it is earned, and neither taken back nor written off. */
-export function isCounted({ status, type }: Earning): boolean {
-  return (status === 'unpaid' || status === 'paid') && !isCorrection(type)
+export function isCounted(earning: Earning): boolean {
+  return isEarned(earning) && !isCorrection(earning.type)
 }
 
 /** The moves from a referral before a change to the one after; a created or deleted one lacks a side. */

@@ -9,7 +9,7 @@ import { prepared } from '../../storage/prepared.ts'
 import { exactSum } from '../../storage/sums.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { type Referral, referral } from './referral.ts'
-import { saleTypes } from './types.ts'
+import { earnedStatuses, saleTypes } from './types.ts'
 import { isDuplicate } from './types-store.ts'
 
 export const referrals = storeOf(referral)
@@ -81,7 +81,7 @@ const ofVisit = prepared((tx: Db, { visitId, affiliateId, without }: OfVisit) =>
     // The index has only these.
     .where('visit_id', '<>', sql.lit(0))
     .where('affiliate_id', '=', affiliateId)
-    .where('status', 'in', ['unpaid', 'paid'])
+    .where('status', 'in', earnedStatuses)
     .where('id', '<>', without)
     .orderBy('id')
     .limit(sql.lit(1)),

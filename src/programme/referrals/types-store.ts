@@ -1,9 +1,12 @@
 import { sql } from 'kysely'
 import { GONE, TWICE } from '../commission/calculation.ts'
-import { correctionTypes } from './types.ts'
+import { correctionTypes, earnedStatuses } from './types.ts'
 
 /** The condition that a row of referrals is for what was sold, and corrects nothing. */
 export const isForSale = sql<boolean>`type NOT IN (${sql.join(correctionTypes.map(type => sql.lit(type)))})`
+
+/** The condition that a row of referrals is earned. */
+export const isEarned = sql<boolean>`status IN (${sql.join(earnedStatuses.map(status => sql.lit(status)))})`
 
 /** The condition that nothing is left of a referral's sale. */
 export const isGone = sql<boolean>`(calculation LIKE ${sql.lit(`%${GONE}%`)})`

@@ -4,6 +4,7 @@ import type { WriteTx } from '../../events/write.ts'
 import { convert, release, visits } from '../visits/store.ts'
 import type { Referral } from './referral.ts'
 import { firstOfVisit } from './store.ts'
+import { isEarned } from './types.ts'
 
 /**
  * A visit counts as converted once its referral is approved, until that is rejected, deleted, or names another visit or
@@ -20,7 +21,7 @@ export async function tellVisits(
     after.affiliate_id !== before.affiliate_id ||
     after.status === 'rejected'
   if (before && before.visit_id !== 0 && isLost) await passVisitOn(tx, before, time)
-  if (after && after.visit_id !== 0 && (after.status === 'unpaid' || after.status === 'paid')) {
+  if (after && after.visit_id !== 0 && isEarned(after)) {
     const { id: referralId, visit_id: visitId, affiliate_id: affiliateId } = after
     await convert(tx, { visitId, affiliateId, referralId, time })
   }
