@@ -137,7 +137,7 @@ export async function readAsOf(db: Db, { kind, field }: Counted): Promise<number
 }
 
 /**
- * Entries of the seals behind this one, as the transaction that holds the chain sees them.
+ * Entries of the seals behind this one, as the transaction that has locked the chain sees them.
  * @returns undefined where a seal is damaged
  */
 export async function sealedAfter(tx: Tx, number: number): Promise<ChangedValues[] | undefined> {

@@ -8,7 +8,7 @@ import { randomInt } from 'node:crypto'
 import type { Database, Db, Tx } from '../storage/database.ts'
 import type { Schema, Table } from '../storage/table.ts'
 import * as store from './counts-store.ts'
-import { holdChain, readChain } from './store.ts'
+import { lockChain, readChain } from './store.ts'
 
 /** In the place of a seal's number: rows are being written without events, and to count them has to wait. */
 const SUSPENDED = -1
@@ -39,7 +39,7 @@ export async function countedRecords(
 }
 
 /**
- * Within the transaction that seals these entries, and holds the chain.
+ * Within the transaction that seals these entries, and has locked the chain.
  * @param from number of the seal before
  * @param to number of theirs
  */
@@ -75,7 +75,7 @@ async function countRows(database: Database, of: store.Counted): Promise<void> {
   const counts = moment && sealedCounts(moment, of)
   if (!counts || isKnown(moment)) return
   await database.transaction(async tx => {
-    const end = await holdChain(tx, database.engine, true)
+    const end = await lockChain(tx, database.engine, true)
     // Otherwise somebody else has counted, or what was counted is out of date.
     if (!end || (await store.readAsOf(tx, of)) !== moment.asOf) return
     const later = await store.sealedAfter(tx, moment.number)
@@ -120,7 +120,7 @@ export async function recount(database: Database): Promise<void> {
 
 async function forget(database: Database, asOf: number): Promise<void> {
   await database.transaction(async tx => {
-    await holdChain(tx, database.engine, true)
+    await lockChain(tx, database.engine, true)
     for (const of of countedIn(database.schema)) await store.replaceCounts(tx, of, [], asOf)
   })
 }

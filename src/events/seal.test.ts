@@ -6,7 +6,7 @@ import { engines, type FreshDatabase, openDatabase, operatorOf } from '../../tes
 import { until } from '../../test/load.ts'
 import { type Database, within } from '../storage/database.ts'
 import { Sealer, sealEntries } from './seal.ts'
-import { countAfter, entriesAfter, holdChain, readChain } from './store.ts'
+import { countAfter, entriesAfter, lockChain, readChain } from './store.ts'
 import { verifyChain } from './verify.ts'
 import { write } from './write.ts'
 
@@ -108,7 +108,7 @@ describe('events that are committed after later ones (PostgreSQL)', () => {
     await add(77)
     const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const other = database.transaction(async tx => {
-      await holdChain(tx, database.engine, true)
+      await lockChain(tx, database.engine, true)
       held.resolve()
       await released.promise
     })

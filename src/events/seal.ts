@@ -72,7 +72,7 @@ async function sealSome(database: Database, waits: boolean): Promise<'done' | 'm
   const { last_entry, first_position } = end
   const seal = sealOf(end, Date.now(), rangesOf(entries), entries, first_position)
   const isSealed = await database.transaction(async tx => {
-    const chainEnd = await store.holdChain(tx, engine, waits)
+    const chainEnd = await store.lockChain(tx, engine, waits)
     if (chainEnd?.number !== end.number) return false
     const stillMissing = stillMissingOf(missing, end.oldest, entries)
     // What is skipped now could still appear while a transaction runs that is running now, or was when the events

@@ -155,7 +155,7 @@ export async function readEnd(
  * @param waits whether to wait for another process that is sealing
  * @returns undefined if another process is sealing and `waits` is false
  */
-export async function holdChain(
+export async function lockChain(
   tx: Tx,
   { concurrent }: Engine,
   waits: boolean,

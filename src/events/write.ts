@@ -20,7 +20,7 @@ export interface Context {
   readonly settings: {
     current(): Promise<Settings>
     /** The settings, locked against changes until the transaction ends. */
-    hold(tx: Tx): Promise<Settings>
+    lock(tx: Tx): Promise<Settings>
     /** Reloads them on next use, because this process has changed them. */
     forget(): void
   }

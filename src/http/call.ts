@@ -98,8 +98,8 @@ export async function steadySettings(settings: Context['settings']): Promise<Con
   let known: Settings | undefined = await settings.current()
   return {
     current: async () => known ?? settings.current(),
-    hold: async tx => {
-      known = await settings.hold(tx)
+    lock: async tx => {
+      known = await settings.lock(tx)
       return known
     },
     forget: () => {

@@ -35,7 +35,7 @@ interface Creating<R> {
    * Locks what the records share with those of other transactions, in an order that is the same for all, before they are
    * created one by one: in the order of the lines, transactions would wait for one another in a circle.
    */
-  holdAll?(tx: Tx, all: readonly unknown[]): Promise<void>
+  lockAll?(tx: Tx, all: readonly unknown[]): Promise<void>
   /** Shared state of the records, one per request. */
   share?(): Shared
   /** Result of a line: its members as JSON without braces, and whether the record existed already. */
@@ -110,7 +110,7 @@ async function createEach<R>(
   // Joins the transaction of the call.
   return call.database.transaction(async tx => {
     if (careful) {
-      await creating.holdAll?.(
+      await creating.lockAll?.(
         tx,
         lines.map(({ args }) => args),
       )
@@ -119,7 +119,7 @@ async function createEach<R>(
     const results: LineResult[] = []
     for (const { args, ignored } of lines) {
       if (results.length % AT_ONCE === AT_ONCE - 1) await setImmediate()
-      await shared?.hold(tx, args)
+      await shared?.lock(tx, args)
       // With its result: a record that cannot be serialised is not created either.
       const createOne = async () =>
         resultOf(creating.tell(await creating.create(call, args, shared), settings), ignored)

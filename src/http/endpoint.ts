@@ -80,7 +80,7 @@ export interface Shared {
   /** The transaction is committed. */
   committed(): void
   /** Reads what the next line needs, outside the savepoint that its failure would roll back. */
-  hold(tx: Tx, args: unknown): Promise<void>
+  lock(tx: Tx, args: unknown): Promise<void>
   /** That line has failed. */
   takeBack(): void
 }

@@ -51,7 +51,7 @@ export interface Many {
   readonly name: string
   readonly criteria: Kind['criteria']
   readonly reading: Pick<Reading<Row>, 'orders' | 'page'>
-  readonly store: Pick<Store<never>, 'holdAll'>
+  readonly store: Pick<Store<never>, 'lockAll'>
   /** The record as callers see it. */
   show(row: Row, settings: Settings): object
 }
@@ -196,7 +196,7 @@ async function change(
 ): Promise<Omit<Outcome, 'next'>> {
   const { name, store } = many
   return writeMany(context, async tx => {
-    await store.holdAll(tx, ids)
+    await store.lockAll(tx, ids)
     const inside = inTransaction(context, tx)
     const rows = await rowsOf(inside, many, { ...narrowing, [`${name}_id`]: ids }, 0)
     for (const row of rows) await act(inside, row)

@@ -134,7 +134,7 @@ export function plainRules<N extends string, T extends string, F extends Fields>
     ...readingOf(kind as never, store),
     create: (context, args) =>
       write(context, async tx => {
-        const settings = await context.settings.hold(tx)
+        const settings = await context.settings.lock(tx)
         refuseInvalid({
           ...kind.problems(args, settings),
           ...(await problemsOfReferences(tx, context.database.schema, any, args)),
@@ -149,9 +149,9 @@ export function plainRules<N extends string, T extends string, F extends Fields>
       }),
     edit: (context, args) =>
       write(context, async tx => {
-        const settings = await context.settings.hold(tx)
+        const settings = await context.settings.lock(tx)
         const id = (args as Record<string, number>)[`${kind.name}_id`]!
-        const before = existing(any, await store.hold(tx, id))
+        const before = existing(any, await store.lock(tx, id))
         refuseInvalid({
           ...kind.problems(args, settings),
           ...(await problemsOfReferences(tx, context.database.schema, any, args, before)),
@@ -172,8 +172,8 @@ export function plainRules<N extends string, T extends string, F extends Fields>
       }),
     remove: (context, id) =>
       write(context, async tx => {
-        const settings = await context.settings.hold(tx)
-        const before = existing(any, await store.hold(tx, id))
+        const settings = await context.settings.lock(tx)
+        const before = existing(any, await store.lock(tx, id))
         await store.remove(tx, id)
         tx.log(action('delete'), id, {
           before: kind.logged(before, settings),

@@ -50,9 +50,9 @@ export interface Store<F extends Fields> {
   /** Whether an identifier was ever assigned, as far as the table tells: it has this row, or a later one. */
   reaches(db: Db, id: number): Promise<boolean>
   /** Locks the row until the transaction ends. */
-  hold(tx: Tx, id: number): Promise<RowOf<F> | undefined>
+  lock(tx: Tx, id: number): Promise<RowOf<F> | undefined>
   /** Locks many rows, in order of identifier. */
-  holdAll(tx: Tx, ids: readonly number[]): Promise<void>
+  lockAll(tx: Tx, ids: readonly number[]): Promise<void>
   /** @param row with every column: the database fills in the identifier alone, unless it was reserved: then nobody waits */
   insert(tx: Tx, row: WholeRow<F>, refuse?: Refuse): Promise<RowOf<F>>
   /** @returns their identifiers, in the same order */
@@ -61,7 +61,7 @@ export interface Store<F extends Fields> {
   set(tx: Tx, id: number, change: Change<F>): Promise<void>
   /**
    * The same.
-   * @param before the row as it is, which the transaction holds
+   * @param before the row as it is, which the transaction has locked
    * @returns the row after the change
    */
   update(tx: Tx, before: RowOf<F>, change: Change<F>, refuse?: Refuse): Promise<RowOf<F>>
@@ -104,8 +104,8 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
   const reaching = prepared((db: Db, { id }: { id: number }) =>
     untyped(db).selectFrom(table).select('id').where('id', '>=', id).orderBy('id').limit(1),
   )
-  const holding = prepared((tx: Db, args: { id: number }) => byId(tx, args).selectAll().forUpdate())
-  const holdingAll = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
+  const locking = prepared((tx: Db, args: { id: number }) => byId(tx, args).selectAll().forUpdate())
+  const lockingAll = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
     untyped(tx).selectFrom(table).select('id').where('id', 'in', ids).orderBy('id').forUpdate(),
   )
   const list = new PagedList(
@@ -125,9 +125,9 @@ export function storeOf<N extends string, T extends keyof Tables & string, F ext
       return new Set(rows.map(({ id }) => id))
     },
     reaches: async (db: Db, id: number) => (await reaching(db, { id })).length > 0,
-    hold: async (tx: Tx, id: number) => (await holding(tx, { id }))[0],
-    holdAll: async (tx: Tx, ids: readonly number[]) => {
-      await holdingAll(tx, { ids })
+    lock: async (tx: Tx, id: number) => (await locking(tx, { id }))[0],
+    lockAll: async (tx: Tx, ids: readonly number[]) => {
+      await lockingAll(tx, { ids })
     },
     ...writesTo(definition),
     page: (db: Db, criteria: Criteria, page: Page) =>

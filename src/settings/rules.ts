@@ -51,9 +51,9 @@ class SettingsCache {
     return this.#settings
   }
 
-  async hold(tx: Tx): Promise<Settings> {
-    await store.holdSettings(tx, this.#database.engine)
-    const settings = await store.readHeldSettings(tx, loadSettings)
+  async lock(tx: Tx): Promise<Settings> {
+    await store.lockSettings(tx, this.#database.engine)
+    const settings = await store.readLockedSettings(tx, loadSettings)
     // Fresher than the cache. With versions, a transaction may see changes that are rolled back later, so they are not
     // cached.
     if (this.#database.version === undefined) {
@@ -86,7 +86,7 @@ export async function loadSettings(db: Db): Promise<Settings> {
 
 /** Marks what commissions are calculated by as changed: rules, exchange rates, terms. Waits for transactions that use them, and blocks new ones. */
 export async function markRules(tx: Tx, engine: Engine): Promise<void> {
-  await store.lockSettings(tx, engine)
+  await store.lockSettingsAlone(tx, engine)
   await store.writeSetting(tx, 'rules_version', randomUUID())
 }
 
@@ -97,7 +97,7 @@ export async function markRules(tx: Tx, engine: Engine): Promise<void> {
  */
 export async function changeSettings(context: RequestContext, sent: SettingsChanges): Promise<Settings> {
   const settings = await write(context, async tx => {
-    await store.lockSettings(tx, context.database.engine)
+    await store.lockSettingsAlone(tx, context.database.engine)
     const before = await loadSettings(tx)
     const problems = await problemsOf({ reader: tx, schema: context.database.schema }, before, sent)
     refuseInvalid(problems)

@@ -16,7 +16,7 @@ export async function readSettings(db: Db): Promise<Values> {
 }
 
 /** Shared lock: prevents changes of the settings until the transaction ends. */
-export async function holdSettings(tx: Tx, engine: Engine): Promise<void> {
+export async function lockSettings(tx: Tx, engine: Engine): Promise<void> {
   await engine.lock(tx, 'settings', 'together')
 }
 
@@ -24,22 +24,22 @@ export async function holdSettings(tx: Tx, engine: Engine): Promise<void> {
  * What was read under a lock that keeps all others from writing: transactions that share a commit read it once. Undefined
  * where one of them has changed it, which may be rolled back.
  */
-const heldSettings = new WeakMap<object, Settings | undefined>()
+const lockedSettings = new WeakMap<object, Settings | undefined>()
 
 /** @param load reads them, unless they were read under the same lock */
-export async function readHeldSettings(tx: Tx, load: (tx: Tx) => Promise<Settings>): Promise<Settings> {
+export async function readLockedSettings(tx: Tx, load: (tx: Tx) => Promise<Settings>): Promise<Settings> {
   const lock = lockOf(tx)
-  const known = lock && heldSettings.get(lock)
+  const known = lock && lockedSettings.get(lock)
   if (known) return known
   const settings = await load(tx)
-  if (lock && !heldSettings.has(lock)) heldSettings.set(lock, settings)
+  if (lock && !lockedSettings.has(lock)) lockedSettings.set(lock, settings)
   return settings
 }
 
 /** Exclusive lock, for a change: waits for shared locks, and blocks new ones. */
-export async function lockSettings(tx: Tx, engine: Engine): Promise<void> {
+export async function lockSettingsAlone(tx: Tx, engine: Engine): Promise<void> {
   const lock = lockOf(tx)
-  if (lock) heldSettings.set(lock, undefined)
+  if (lock) lockedSettings.set(lock, undefined)
   await engine.lock(tx, 'settings', 'alone')
 }
 

@@ -178,7 +178,7 @@ export interface Engine {
    * Statements that let nobody else read or write these tables until the transaction ends, where others run meanwhile: a
    * migration that makes a table anew from its rows begins with them. In the order in which others write the tables.
    */
-  holdingAll(tables: readonly string[]): string[]
+  lockTables(tables: readonly string[]): string[]
   /**
    * Statements that make a transaction get its number before its first row in the table gets an identifier, where
    * transactions have numbers.

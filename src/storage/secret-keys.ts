@@ -151,7 +151,7 @@ function parse(parts: readonly string[]): readonly Key[] {
 }
 
 /**
- * Must be called in a write transaction that holds the settings, so that the key cannot be dropped before the text is
+ * Must be called in a write transaction that has locked the settings, so that the key cannot be dropped before the text is
  * stored.
  * @param about what the text belongs to: it cannot be opened for anything else
  * @throws Failure secret_key if there is none

@@ -10,7 +10,7 @@ import { editUser, setPassword } from '../../src/accounts/users/rules.ts'
 import { features } from '../../src/app.ts'
 import { write } from '../../src/events/write.ts'
 import { fillWithDemo } from '../../src/operations/demo/demo.ts'
-import { lockSettings } from '../../src/settings/store.ts'
+import { lockSettingsAlone } from '../../src/settings/store.ts'
 import {
   ADMIN_PASSWORD,
   assertFailure,
@@ -145,7 +145,7 @@ describeService('revocation', service => {
       const { id } = await service().newAffiliate(`waited.for.${status}`)
       const released = Promise.withResolvers<void>()
       const holding = database.transaction(async tx => {
-        await lockSettings(tx, database.engine)
+        await lockSettingsAlone(tx, database.engine)
         await released.promise
       })
       await delay(50)

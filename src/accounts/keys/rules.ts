@@ -13,7 +13,7 @@ import { noSuch } from '../../records/store.ts'
 import type { Database, Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { leftTo } from '../users/roles.ts'
-import { holdUser, type User } from '../users/store.ts'
+import { lockUser, type User } from '../users/store.ts'
 import type { CreateArguments, FilterArguments, KeyArguments, KeyRecord, statuses } from './schema.ts'
 import * as store from './store.ts'
 
@@ -41,7 +41,7 @@ export async function createKey(
   const token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
   const publicKey = PUBLIC_PREFIX + randomBytes(12).toString('hex')
   const key = await write(context, async tx => {
-    refuseInvalid(problemsOfOwner(await holdAccounts(tx, args.user_id, context), args))
+    refuseInvalid(problemsOfOwner(await lockAccounts(tx, args.user_id, context), args))
     const id = await store.insertKey(tx, {
       public_key: publicKey,
       token_hash: hashToken(token),
@@ -65,12 +65,12 @@ export async function createKey(
  * Locks the accounts: a lost role or an erasure revokes the owner's keys, and no new one may be created concurrently.
  * @throws Failure session_required
  */
-async function holdAccounts(tx: Tx, ownerId: number, { actor }: RequestContext): Promise<User | undefined> {
+async function lockAccounts(tx: Tx, ownerId: number, { actor }: RequestContext): Promise<User | undefined> {
   let owner: User | undefined
   const isSession = actor.kind === 'session'
   const ids = new Set(isSession ? [ownerId, actor.userId] : [ownerId])
   for (const id of [...ids].sort((a, b) => a - b)) {
-    const account = await holdUser(tx, id)
+    const account = await lockUser(tx, id)
     if (isSession && id === actor.userId && account?.role !== 'administrator') {
       throw new Failure('session_required')
     }
@@ -116,7 +116,7 @@ export function problemsOfKey(
  */
 export async function revokeKey(context: RequestContext, name: number | string): Promise<store.KeyRow> {
   return write(context, async tx => {
-    const key = await store.holdKey(tx, name)
+    const key = await store.lockKey(tx, name)
     if (!key) throw new Failure('no_key')
     if (key.revoked_at !== null) return key
     return revoke(tx, key)

@@ -74,7 +74,7 @@ export async function findKey(db: Db, key: number | string): Promise<KeyRow | un
 }
 
 /** Locks the key until the transaction ends. */
-export async function holdKey(tx: Tx, key: number | string): Promise<KeyRow | undefined> {
+export async function lockKey(tx: Tx, key: number | string): Promise<KeyRow | undefined> {
   return one(tx, key).forUpdate('api_keys').executeTakeFirst()
 }
 

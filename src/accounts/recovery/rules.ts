@@ -12,7 +12,7 @@ import { hashToken } from '../keys/rules.ts'
 import { countAttempt, ofForgotten, ofLetters } from '../sessions/attempts.ts'
 import { hashPassword, passwordProblem } from '../users/password.ts'
 import { findByName, forgetBrowsers, setPassword } from '../users/rules.ts'
-import { holdUser, type User } from '../users/store.ts'
+import { lockUser, type User } from '../users/store.ts'
 import type { Letter, Post } from './post.ts'
 import type { NewPasswordArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -83,7 +83,7 @@ async function newLink(context: Later, user: User): Promise<string | undefined> 
   const token = randomBytes(32).toString('base64url')
   const time = now()
   return write(context, async tx => {
-    const current = await holdUser(tx, user.id)
+    const current = await lockUser(tx, user.id)
     if (!current || current.role === '' || current.email !== user.email) return undefined
     await store.putRecovery(tx, {
       token_hash: hashToken(token),
@@ -125,7 +125,7 @@ export async function replacePassword(
   if (!recovery) throw new Failure('recovery_ended')
   const passwordHash = await hashPassword(new_password)
   await write(context, async tx => {
-    const user = await holdUser(tx, recovery.user_id)
+    const user = await lockUser(tx, recovery.user_id)
     if (!user || user.role === '' || !(await store.takeRecovery(tx, tokenHash))) {
       throw new Failure('recovery_ended')
     }

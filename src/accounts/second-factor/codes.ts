@@ -29,7 +29,7 @@ export function newSecret(login: string): { secret: string; uri: string } {
   return { secret, uri: codesOf(secret, login).toString() }
 }
 
-/** Must run in a transaction that holds the settings. @throws Failure secret_key */
+/** Must run in a transaction that has locked the settings. @throws Failure secret_key */
 export const sealedFactor = (userId: number, secret: string): string => seal(secret, aboutOf(userId))
 
 /** @returns the codes, which are never shown again, and their hashes to store */
@@ -52,7 +52,7 @@ const readable = (code: string) => code.replace(/[\s-]/g, '').toUpperCase()
 export async function takeCode(tx: Tx, userId: number, typed: string): Promise<boolean> {
   const code = readable(typed)
   if (!/^\d{6}$/.test(code)) return store.takeRecoveryCode(tx, userId, hashOf(code))
-  const factor = await store.holdFactor(tx, userId)
+  const factor = await store.lockFactor(tx, userId)
   if (!factor) return false
   const time = now()
   const codes = codesOf(unseal(factor.secret, aboutOf(userId)))

@@ -5,7 +5,7 @@ import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { countAttempt, ofCodes } from '../sessions/attempts.ts'
 import { confirmPassword, refuseEnded } from '../sessions/rules.ts'
 import { endSessions, removeAttempt, removeDevices } from '../sessions/store.ts'
-import { holdUser } from '../users/store.ts'
+import { lockUser } from '../users/store.ts'
 import { newRecoveryCodes, newSecret, sealedFactor, takeCode } from './codes.ts'
 import type { CodeArguments, FactorRecord, PasswordArguments } from './schema.ts'
 import * as store from './store.ts'
@@ -31,9 +31,9 @@ export async function begin(
   const user = await confirmPassword(context, args.current_password)
   const { secret, uri } = newSecret(user.login)
   await write(context, async tx => {
-    await context.settings.hold(tx)
+    await context.settings.lock(tx)
     await refuseEnded(tx, context.actor)
-    const before = await store.holdFactor(tx, user.id)
+    const before = await store.lockFactor(tx, user.id)
     if (before && before.confirmed_at !== null) throw new Failure('second_factor_active')
     await store.putFactor(tx, {
       user_id: user.id,
@@ -56,9 +56,9 @@ export async function confirm(context: RequestContext, { code }: CodeArguments):
   const attempt = await countAttempt(database, ofCodes(actor.userId))
   return write(context, async tx => {
     // A log-in locks the account too: if it comes first, its session ends here; if not, it is asked for a code.
-    await holdUser(tx, actor.userId)
+    await lockUser(tx, actor.userId)
     await refuseEnded(tx, actor)
-    const factor = await store.holdFactor(tx, actor.userId)
+    const factor = await store.lockFactor(tx, actor.userId)
     if (!factor) throw new Failure('no_second_factor')
     if (factor.confirmed_at !== null) throw new Failure('second_factor_active')
     if (!(await takeCode(tx, actor.userId, code))) throw wrongCode()
@@ -80,7 +80,7 @@ export async function renewCodes(context: RequestContext, args: PasswordArgument
   const user = await confirmPassword(context, args.current_password)
   return write(context, async tx => {
     await refuseEnded(tx, context.actor)
-    const factor = await store.holdFactor(tx, user.id)
+    const factor = await store.lockFactor(tx, user.id)
     if (!factor || factor.confirmed_at === null) throw new Failure('no_second_factor')
     tx.log('user.recovery_codes', user.id)
     return replaceCodes(tx, user.id)
@@ -111,13 +111,13 @@ export async function reset(context: RequestContext, userId: number): Promise<vo
     throw invalidArguments({ user_id: 'is your own account: remove your second factor under Your account.' })
   }
   await write(context, async tx => {
-    if (!(await holdUser(tx, userId))) throw new Failure('no_user')
+    if (!(await lockUser(tx, userId))) throw new Failure('no_user')
     await remove(tx, userId)
   })
 }
 
 async function remove(tx: WriteTx, userId: number): Promise<void> {
-  if (!(await store.holdFactor(tx, userId))) return
+  if (!(await store.lockFactor(tx, userId))) return
   await store.removeFactor(tx, userId)
   tx.log('user.no_second_factor', userId)
 }

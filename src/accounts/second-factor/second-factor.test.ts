@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Secret, TOTP } from 'otpauth'
 import { assertFailure, describeService, giveSecretKey, type Visitor } from '../../../test/harness.ts'
-import { findUser, holdUser } from '../users/store.ts'
+import { findUser, lockUser } from '../users/store.ts'
 import { findFactor, setConfirmed, setStep } from './store.ts'
 
 const PASSWORD = 'a password of somebody'
@@ -101,7 +101,7 @@ describeService('second factor', service => {
     const { id, session } = await join('hasty')
     await session.post('/second-factor', { current_password: PASSWORD })
     const without = await service().database.transaction(async tx => {
-      await holdUser(tx, id)
+      await lockUser(tx, id)
       // While it looks at the account and hashes the password, there is no second factor.
       const reply = logIn('hasty')
       await delay(500)

@@ -11,7 +11,7 @@ export async function findFactor(db: Db, userId: number): Promise<SecondFactor |
 }
 
 /** Locks the second factor until the transaction ends. */
-export async function holdFactor(tx: Tx, userId: number): Promise<SecondFactor | undefined> {
+export async function lockFactor(tx: Tx, userId: number): Promise<SecondFactor | undefined> {
   return tx
     .selectFrom('second_factors')
     .selectAll()

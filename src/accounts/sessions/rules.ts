@@ -18,7 +18,7 @@ import { findFactor } from '../second-factor/store.ts'
 import { hashPassword, passwordMatches, passwordProblem } from '../users/password.ts'
 import type { Role } from '../users/roles.ts'
 import { canLogIn, findByName, forgetBrowsers, setPassword } from '../users/rules.ts'
-import { findUser, holdUser, type User } from '../users/store.ts'
+import { findUser, lockUser, type User } from '../users/store.ts'
 import { type Counter, countAttempt, ofAccount, ofCodes, ofDevice, ofStranger } from './attempts.ts'
 import { browserOf } from './browser.ts'
 import type { LoginArguments, OpenSession, PasswordArguments, SessionRecord } from './schema.ts'
@@ -69,7 +69,7 @@ export async function logIn(
   const time = now()
   const loggedIn = { database, actor: actorOf(user, new Set()), address: context.address }
   const isRight = await write(loggedIn, async tx => {
-    const current = await holdUser(tx, user.id)
+    const current = await lockUser(tx, user.id)
     // The password or role changed while the hash was computed.
     if (!current || !canLogIn(current) || current.password_hash !== user.password_hash) {
       throw new Failure('wrong_login')
@@ -272,7 +272,7 @@ export async function changePassword(
   const user = await confirmPassword(context, current_password)
   const passwordHash = await hashPassword(new_password)
   await write(context, async tx => {
-    const current = await holdUser(tx, user.id)
+    const current = await lockUser(tx, user.id)
     await refuseEnded(tx, actor)
     // Hashing takes a while. A password changed meanwhile may have been meant to lock this session out.
     if (current?.password_hash !== user.password_hash) throw new Failure('session_required')

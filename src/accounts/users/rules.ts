@@ -70,7 +70,7 @@ export async function editUser(
 ): Promise<{ readonly record: UserRecord; readonly revokedKeys: number }> {
   const { user_id: id, email, role } = args
   return write(context, async tx => {
-    existing(await store.holdUser(tx, id))
+    existing(await store.lockUser(tx, id))
     const before = existing(await store.findUserRow(tx, id))
     await refuseDismissal(tx, before, role)
     if (passwordHash === undefined && isAlready(before, changeOf(before, args))) {
@@ -321,7 +321,7 @@ export async function changeEmail(
   userId: number,
   email: string,
 ): Promise<boolean> {
-  const before = (await store.holdUser(tx, userId))!
+  const before = (await store.lockUser(tx, userId))!
   const asksHere = actor.kind === 'key' || actor.kind === 'session'
   if (before.role !== '' && before.email !== email && asksHere && !actor.permissions.has('users.edit')) {
     throw new Failure('forbidden', {

@@ -88,7 +88,7 @@ export async function findUsers(db: Db, ids: readonly number[]): Promise<User[]>
 }
 
 /** Locks the account until the transaction ends. */
-export async function holdUser(tx: Tx, id: number): Promise<User | undefined> {
+export async function lockUser(tx: Tx, id: number): Promise<User | undefined> {
   return tx.selectFrom('users').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 

@@ -97,7 +97,7 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
       async tx => {
         const inside = call.within(tx)
         // Locked before anything is read, so that it stays unchanged until the end.
-        if (condition !== undefined) await inside.settings.hold(tx)
+        if (condition !== undefined) await inside.settings.lock(tx)
         if (key === undefined) return unchanged(inside)
         const fingerprint = fingerprintOf(request.method, endpoint.path, args)
         return once(tx, { owner: ownerOf(call.actor), key, fingerprint }, () => unchanged(inside))

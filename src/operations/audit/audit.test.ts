@@ -302,7 +302,7 @@ describeService('the audit log', service => {
         await Promise.all([...writes, ...others.map(sealEntries)])
         await Promise.all(others.map(sealEntries))
       }
-      // Whoever holds the chain's end, as the service may, can have looked before the last was committed.
+      // Whoever locks the chain's end, as the service may, can have looked before the last was committed.
       await sealAll(service().database)
       const verdict = await verifyChain(service().database.reader)
       assert.deepEqual([verdict.problem, verdict.unsealed], [undefined, 0])

@@ -9,7 +9,7 @@ import { refuseLastAdministrator, recordOf as userRecordOf } from '../../account
 import {
   findUser,
   findUserRow,
-  holdUser,
+  lockUser,
   loginExists,
   type User,
   updateUser,
@@ -103,7 +103,7 @@ export async function erasePerson(
   userId: number,
 ): Promise<{ readonly user: User; readonly revokedKeys: number }> {
   return write(context, async tx => {
-    const user = await holdUser(tx, userId)
+    const user = await lockUser(tx, userId)
     if (!user) throw new Failure('no_user')
     await refuseLastAdministrator(tx, user)
     const isEmptied = await emptyAccount(tx, user)
@@ -161,7 +161,7 @@ export async function eraseAnother(context: RequestContext, userId: number): Pro
  */
 export async function eraseCustomer(context: RequestContext, id: number): Promise<void> {
   await write(context, async tx => {
-    await customers.hold(tx, id)
+    await customers.lock(tx, id)
     const { user_id } = await customerIn(tx, id)
     if (user_id !== null) {
       throw invalidArguments({

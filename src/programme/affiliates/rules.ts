@@ -174,7 +174,7 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
   const settings = await context.settings.current()
   const { affiliate_id: id, account_email } = args
   return write(context, async tx => {
-    const before = existing(affiliate, await store.affiliates.hold(tx, id))
+    const before = existing(affiliate, await store.affiliates.lock(tx, id))
     refuseInvalid(await problemsOfEdit(tx, settings, args))
     const isReachedElsewhere =
       account_email !== undefined && (await changeEmail(tx, context, before.user_id, account_email))
@@ -192,7 +192,7 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
     const isRejudged =
       terms.some(name => after[name] !== before[name]) && (await rejudgeDraftsOf(tx, context, id))
     // With what drafts have come to.
-    return isRejudged ? existing(affiliate, await store.affiliates.hold(tx, id)) : after
+    return isRejudged ? existing(affiliate, await store.affiliates.lock(tx, id)) : after
   })
 }
 
@@ -207,7 +207,7 @@ const terms = ['rate', 'rate_type', 'group_id'] as const
 export async function remove(context: RequestContext, id: number): Promise<Affiliate> {
   const settings = await context.settings.current()
   return write(context, async tx => {
-    const before = existing(affiliate, await store.affiliates.hold(tx, id))
+    const before = existing(affiliate, await store.affiliates.lock(tx, id))
     await store.affiliates.remove(tx, id)
     tx.log('affiliate.delete', id, { before: affiliate.logged(before, settings) })
     return before

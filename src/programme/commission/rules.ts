@@ -45,7 +45,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<RuleR
   const unchanged = await unchangedBy(context, id, sent)
   if (unchanged) return unchanged
   return change(context, async (tx, settings) => {
-    const before = await holdCurrent(tx, id)
+    const before = await lockCurrent(tx, id)
     refuseInvalid(await problemsOf(tx, context.database.schema, settings, sent, before))
     const changes = rule.keep(sent, settings)
     if (isAlready(before, changes)) return before
@@ -75,7 +75,7 @@ async function unchangedBy(
 ): Promise<RuleRow | undefined> {
   const settings = await context.settings.current()
   return write(context, async tx => {
-    const before = await store.rules.hold(tx, id)
+    const before = await store.rules.lock(tx, id)
     if (before?.status !== 'current') return undefined
     const isAllowed =
       Object.keys(await problemsOf(tx, context.database.schema, settings, sent, before)).length === 0
@@ -90,7 +90,7 @@ async function unchangedBy(
  */
 async function remove(context: RequestContext, id: number): Promise<RuleRow> {
   return change(context, async (tx, settings) => {
-    const before = await holdCurrent(tx, id)
+    const before = await lockCurrent(tx, id)
     await store.rules.set(tx, id, { status: 'ended', updated_at: now() })
     tx.log('rule.delete', id, { before: rule.logged(before, settings) })
     return before
@@ -115,7 +115,7 @@ async function change(
   const row = await write(context, async tx => {
     // Before anything else, so that sales under the former rules are finished.
     await markRules(tx, context.database.engine)
-    const settings = await context.settings.hold(tx)
+    const settings = await context.settings.lock(tx)
     const row = await work(tx, settings)
     await rejudgeDrafts(tx, settings, { reasons: ['no_rule'] })
     return row
@@ -125,8 +125,8 @@ async function change(
 }
 
 /** @throws Failure no_rule, rule_conflict */
-async function holdCurrent(tx: WriteTx, id: number): Promise<RuleRow> {
-  const row = existing(rule, await store.rules.hold(tx, id))
+async function lockCurrent(tx: WriteTx, id: number): Promise<RuleRow> {
+  const row = existing(rule, await store.rules.lock(tx, id))
   if (row.status === 'current') return row
   const current = await store.currentOf(tx, row.series)
   throw new Failure('rule_conflict', {

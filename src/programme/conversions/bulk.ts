@@ -10,7 +10,7 @@ import type { Story } from './explanation.ts'
 import { Payments } from './payments.ts'
 import { type Created, create, problems } from './rules.ts'
 import { type CreateArguments, createArguments } from './schema.ts'
-import { createMany, holdAll } from './together.ts'
+import { createMany, lockAll } from './together.ts'
 
 /** Of the conversion, and of the sale and the lead of its payment; every other refund of it was answered by its own line. */
 function referralsBeside({ conversion: { id: ownId }, payment, referrals }: Story): Referral[] {
@@ -25,7 +25,7 @@ export const reportLines = createLines<Created>({
   create: (context, args: CreateArguments, payments?: Payments) =>
     create(context, args, payments && { payments }),
   createMany,
-  holdAll,
+  lockAll,
   share: () => new Payments(),
   tell: ({ replayed, ...story }, settings) => {
     const row = story.conversion

@@ -70,8 +70,8 @@ export function uncreditedSale(payment: readonly Conversion[]): Conversion | und
 }
 
 /** Locks the customer of a sale until the transaction ends. @returns the customer, and who has bought: also by the address that was sent */
-export async function holdBuyer(tx: WriteTx, sale: Conversion | undefined) {
-  const customer = sale?.customer_id ? await customers.hold(tx, sale.customer_id) : undefined
+export async function lockBuyer(tx: WriteTx, sale: Conversion | undefined) {
+  const customer = sale?.customer_id ? await customers.lock(tx, sale.customer_id) : undefined
   return { customer, buyer: buyerOf(customer, sale && emailIn(sale)) }
 }
 
@@ -238,7 +238,7 @@ export async function creditWaiting(recording: Recording, payment: Payment): Pro
     tx,
     claims.map(({ affiliateId }) => affiliateId),
   )
-  const { customer, buyer } = await holdBuyer(tx, sale)
+  const { customer, buyer } = await lockBuyer(tx, sale)
   const claimant = claimants.get(attribute(claims, claimants, [buyer]).affiliateId)
   if (!claimant) return payment
   const credit = async () => {

@@ -38,7 +38,7 @@ export interface CustomerNames {
 }
 
 /** The customers with these names, locked against other reports until the transaction ends. */
-export async function holdCustomersBy(tx: Tx, names: CustomerNames): Promise<CustomerRow[]> {
+export async function lockCustomersBy(tx: Tx, names: CustomerNames): Promise<CustomerRow[]> {
   return customers(tx, names)
 }
 

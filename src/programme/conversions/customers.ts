@@ -36,7 +36,7 @@ export async function findCustomer(
 ): Promise<KnownCustomer | undefined> {
   const names = namesOf(context, customer)
   if (!names) return undefined
-  const rows = await store.holdCustomersBy(tx, names)
+  const rows = await store.lockCustomersBy(tx, names)
   const first = rows[0]
   if (!first) return undefined
   const named = await store.customerNamed(tx, names)

@@ -28,7 +28,7 @@ import { DUPLICATE, isTakenBack, REFUNDED } from '../referrals/reasons.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { type Conversion, isEarning, isPaid, isTaking, type SentLine } from './conversion.ts'
 import { leftOf } from './left.ts'
-import { holdReferrals, type Payment } from './payments.ts'
+import { lockReferrals, type Payment } from './payments.ts'
 import type { Earning } from './store.ts'
 
 /** The part of a payment that remains after the refunds and disputes of its sale, or of its lead if there is no sale. */
@@ -165,7 +165,7 @@ export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: S
   const { members } = payment
   const taking = members.findLast(({ kind }) => isTaking(kind))
   const duplicates = new Set(duplicatesIn(members).map(({ id }) => id))
-  const referrals = new Map((await holdReferrals(tx, payment)).map(row => [row.id, row]))
+  const referrals = new Map((await lockReferrals(tx, payment)).map(row => [row.id, row]))
   const byParent = Map.groupBy(referrals.values(), ({ parent_id }) => parent_id)
   const own = new Map(byParent.get(0)?.map(row => [row.conversion_id, row]))
   for (const conversion of members.filter(({ kind }) => isEarning(kind))) {

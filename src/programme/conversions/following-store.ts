@@ -62,7 +62,7 @@ export async function nextCustomer(db: Db): Promise<number | undefined> {
 }
 
 /** Where to continue, locked until the transaction ends. */
-export async function holdPlace(tx: Tx, customerId: number): Promise<Place | undefined> {
+export async function lockPlace(tx: Tx, customerId: number): Promise<Place | undefined> {
   const place = tx.selectFrom('following_sales').selectAll().where('customer_id', '=', customerId)
   return place.forUpdate().executeTakeFirst()
 }

@@ -5,7 +5,7 @@ import { customers } from '../customers/store.ts'
 import { attribute, buyerOf } from './attribution.ts'
 import type { Conversion } from './conversion.ts'
 import { creditFollowing, MOST_FOLLOWING } from './crediting.ts'
-import { continueFrom, endFollowing, holdPlace, nextCustomer, uncreditedOf } from './following-store.ts'
+import { continueFrom, endFollowing, lockPlace, nextCustomer, uncreditedOf } from './following-store.ts'
 import { Payments, UNKNOWN } from './payments.ts'
 import { claimantsOf } from './store.ts'
 
@@ -43,11 +43,11 @@ async function creditNext(
 
 function creditSome(context: RequestContext, customerId: number, most: number): Promise<void> {
   return writeMany(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const next = await holdPlace(tx, customerId)
+    const settings = await context.settings.lock(tx)
+    const next = await lockPlace(tx, customerId)
     // Another process has done it meanwhile.
     if (!next) return
-    const customer = await customers.hold(tx, customerId)
+    const customer = await customers.lock(tx, customerId)
     const owner = customer?.affiliate_id ?? 0
     const claimants = await claimantsOf(tx, [owner])
     const claims = [{ by: 'customer' as const, affiliateId: owner }]
@@ -66,7 +66,7 @@ async function passOver(
   passedOver: (purchase: Conversion) => void,
 ): Promise<void> {
   const purchase = await write(context, async tx => {
-    const next = await holdPlace(tx, customerId)
+    const next = await lockPlace(tx, customerId)
     // Another process has done it meanwhile.
     const [purchase] = next ? await uncreditedOf(tx, next, 1) : []
     if (purchase) {

@@ -34,7 +34,7 @@ const insertion = prepared((tx: Db, { rows }: { rows: string }) =>
  * Locks every name of the payments that some names belong to, in a fixed order. It selects by name, because names never
  * change; the payment of a name may change while this waits for the lock, and a row selected by payment would then be left out.
  */
-const holdingAll = prepared((tx: Db, { rows }: { rows: string }) =>
+const lockingAll = prepared((tx: Db, { rows }: { rows: string }) =>
   tx
     .selectFrom('payment_names')
     .select(['context', 'name', 'payment_id'])
@@ -71,8 +71,8 @@ export async function keepNames(tx: Tx, rows: readonly NewName[]): Promise<NewNa
   // All names of their payments: reports of one payment under different names would each wait for the other's.
   const sent = JSON.stringify(sorted)
   await insertion.later(tx, { rows: sent })
-  const held = new Map((await holdingAll(tx, { rows: sent })).map(row => [keyOf(row), row]))
-  return sorted.map(row => held.get(keyOf(row)) ?? lost())
+  const locked = new Map((await lockingAll(tx, { rows: sent })).map(row => [keyOf(row), row]))
+  return sorted.map(row => locked.get(keyOf(row)) ?? lost())
 }
 
 function lost(): never {
@@ -87,7 +87,7 @@ const removing = prepared((tx: Db, { id }: { id: string }) =>
  * Locks the names until the transaction ends, so that nobody else reports anything of them meanwhile. Unknown names are
  * locked as well, but not kept.
  */
-export async function holdNames(tx: Tx, all: readonly Names[]): Promise<void> {
+export async function lockNames(tx: Tx, all: readonly Names[]): Promise<void> {
   const rows = new Map<string, NewName>()
   const payment_id = newPaymentId()
   for (const { context, names } of all) {
@@ -119,7 +119,7 @@ const free = prepared((tx: Db, { ids }: { ids: readonly string[] }) =>
  * @returns how many there are
  * @throws LostRace if another report has some of them, which may wait for those of this one
  */
-async function holdNamesOf(tx: Tx, ids: readonly string[]): Promise<number> {
+async function lockNamesOf(tx: Tx, ids: readonly string[]): Promise<number> {
   const rows = await free(tx, { ids })
   if (rows.length !== (rows[0]?.count ?? 0)) throw new LostRace()
   return rows.length
@@ -157,7 +157,7 @@ export async function namePayment(tx: Tx, { context, names }: Names): Promise<Na
   const ids = [...new Set((await keepNames(tx, rows)).map(row => row.payment_id))].sort()
   const [id] = ids.filter(paymentId => paymentId !== newId)
   if (id === undefined) return { id, others: [], count: rows.length, isLonger: true }
-  const count = await holdNamesOf(tx, ids)
+  const count = await lockNamesOf(tx, ids)
   const others = ids.filter(paymentId => paymentId !== id && paymentId !== newId)
   const joined = ids.filter(paymentId => paymentId !== id)
   // Another transaction may have added a name while this one waited.
@@ -192,7 +192,7 @@ const naming = prepared((tx: Db, { context, names }: Names) =>
 )
 
 /** The payment that has those of these names that are known, locked as by `namePayment`; undefined where it is not one. */
-export async function holdNamed(
+export async function lockNamed(
   tx: Tx,
   { context, names }: Names,
 ): Promise<(Names & { id: string }) | undefined> {
@@ -200,6 +200,6 @@ export async function holdNamed(
   const ids = [...new Set(rows.map(row => row.payment_id))]
   const [id] = ids
   if (id === undefined || ids.length > 1) return undefined
-  await holdNamesOf(tx, ids)
+  await lockNamesOf(tx, ids)
   return { context, names: rows.map(({ name }) => name), id }
 }

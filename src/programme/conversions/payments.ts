@@ -7,7 +7,7 @@ import type { Db, Tx } from '../../storage/database.ts'
 import type { Referral } from '../referrals/referral.ts'
 import type { Conversion } from './conversion.ts'
 import { namesOf } from './fact.ts'
-import { holdNamed, type Names, namePayment } from './names-store.ts'
+import { lockNamed, type Names, namePayment } from './names-store.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
@@ -38,8 +38,8 @@ export const readPayment = async (db: Db, id: string): Promise<Payment> => ({
 })
 
 /** The payment's referrals, locked until the transaction ends. */
-export const holdReferrals = async (tx: Tx, { id, referrals }: Payment): Promise<readonly Referral[]> =>
-  referrals ?? store.holdReferralsOf(tx, id)
+export const lockReferrals = async (tx: Tx, { id, referrals }: Payment): Promise<readonly Referral[]> =>
+  referrals ?? store.lockReferralsOf(tx, id)
 
 export class Payments {
   readonly #byId = new Map<string, Payment>()
@@ -96,14 +96,14 @@ export class Payments {
   }
 
   /** Locks and reads the payment of a report, so that it stays known when the report fails. */
-  async hold(tx: Tx, args: CreateArguments): Promise<void> {
+  async lock(tx: Tx, args: CreateArguments): Promise<void> {
     const sent = namesOf(args)
-    const named = this.#named(sent) ? undefined : await holdNamed(tx, sent)
+    const named = this.#named(sent) ? undefined : await lockNamed(tx, sent)
     if (named) this.keep(this.#byId.get(named.id) ?? (await this.#read(tx, named.id)), named)
     this.#undo = []
   }
 
-  /** The report after the last `hold` has failed, and is taken back. */
+  /** The report after the last `lock` has failed, and is taken back. */
   takeBack(): void {
     for (const undo of this.#undo.toReversed()) undo()
     this.#undo = []

@@ -24,8 +24,8 @@ import {
   creditLater,
   creditWaiting,
   historyBefore,
-  holdBuyer,
   insert,
+  lockBuyer,
   log,
   ownerOfTakings,
   type Recorded,
@@ -67,7 +67,7 @@ export async function create(
   circumstances: Circumstances = {},
 ): Promise<Created> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
+    const settings = await context.settings.lock(tx)
     return createIn(tx, settings, sent, circumstances)
   })
 }
@@ -181,7 +181,7 @@ async function recordTaking(report: Report): Promise<Recorded> {
 async function recordAttribution(report: Report): Promise<Recorded> {
   const { tx, args, payment } = report
   const sale = uncreditedSale(payment.members)
-  const { customer, buyer } = await holdBuyer(tx, sale)
+  const { customer, buyer } = await lockBuyer(tx, sale)
   const claims = [{ by: 'affiliate' as const, affiliateId: args.affiliate_id! }]
   const claimants = await store.claimantsOf(tx, [args.affiliate_id!])
   const { affiliateId, candidates } = attribute(claims, claimants, [buyer])
@@ -203,7 +203,7 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
   const found = await findCustomer(tx, fact.context, sentCustomer)
   const { affiliate_id: affiliateId } = duplicate
   const isUncredited = affiliateId === 0
-  const { customer, buyer: earlier } = await holdBuyer(tx, isUncredited ? duplicate : undefined)
+  const { customer, buyer: earlier } = await lockBuyer(tx, isUncredited ? duplicate : undefined)
   const isUnnamed = !sentCustomer.id && !sentCustomer.email
   const knownCustomer = isUnnamed && customer ? { ...customer, named: true } : found
   // The second report may have been sent later, without the time of the sale.
@@ -254,7 +254,7 @@ function refuseClaim({ reason }: Candidate): void {
 /** Joins names of one payment that no report has together: everything reported under any of them then belongs together. */
 export async function join(context: RequestContext, shop: string, names: readonly string[]): Promise<void> {
   await write(context, async tx => {
-    const settings = await context.settings.hold(tx)
+    const settings = await context.settings.lock(tx)
     const payments = new Payments()
     const [reference = '', ...references] = names
     const named = namesOf({ context: shop, reference, references })

@@ -232,7 +232,7 @@ const locked = prepared((tx: Db, { id }: { id: string }) => referralsOfPayment(t
 const unlocked = prepared((db: Db, { id }: { id: string }) => referralsOfPayment(db, id))
 
 /** The referrals of a payment, locked until the transaction ends. */
-export async function holdReferralsOf(tx: Tx, id: string): Promise<Referral[]> {
+export async function lockReferralsOf(tx: Tx, id: string): Promise<Referral[]> {
   return locked(tx, { id })
 }
 

@@ -18,7 +18,7 @@ import { hasEvidence } from './claims.ts'
 import { isEarning, isTaking } from './conversion.ts'
 import { namesOf, refuseWrong } from './fact.ts'
 import { Groups } from './groups.ts'
-import { holdNames, keepNames, newPaymentId } from './names-store.ts'
+import { keepNames, lockNames, newPaymentId } from './names-store.ts'
 import { Payments } from './payments.ts'
 import * as store from './relations-store.ts'
 import { type Created, createIn } from './rules.ts'
@@ -43,7 +43,7 @@ export async function createMany(
   payments = new Payments(),
 ): Promise<(Created | Failure)[]> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
+    const settings = await context.settings.lock(tx)
     const refusals = all.map(args => knownRefusal(args, settings))
     const lines = all.flatMap((args, place) => (refusals[place] ? [] : [lineOf(args, place)]))
     const created = new Map<number, Created>()
@@ -133,14 +133,14 @@ function joiningOf(lines: readonly Line[], groups: Groups, stored: ReadonlySet<s
 }
 
 /** Locks the payments and customers of conversions that are then recorded one by one. */
-export async function holdAll(tx: Tx, all: readonly CreateArguments[]): Promise<void> {
+export async function lockAll(tx: Tx, all: readonly CreateArguments[]): Promise<void> {
   const lines = all.map(lineOf)
-  await holdNames(tx, lines)
-  await holdCustomers(tx, lines)
+  await lockNames(tx, lines)
+  await lockCustomers(tx, lines)
 }
 
 /** The customers that the lines name. */
-async function holdCustomers(tx: Tx, lines: readonly Line[]) {
+async function lockCustomers(tx: Tx, lines: readonly Line[]) {
   const called = lines.flatMap(({ args, context }) =>
     args.customer?.id ? [{ context, name: args.customer.id }] : [],
   )
@@ -149,7 +149,7 @@ async function holdCustomers(tx: Tx, lines: readonly Line[]) {
   const ids = [...new Set(named.map(({ customer_id }) => customer_id))]
   const known = await store.customersAmong(tx, emails, ids)
   // All at once: concurrent transactions that took them line by line would deadlock.
-  if (known.length > 0) await customers.holdAll(tx, [...new Set(known.map(({ id }) => id))])
+  if (known.length > 0) await customers.lockAll(tx, [...new Set(known.map(({ id }) => id))])
   return { named, known }
 }
 
@@ -159,7 +159,7 @@ async function joinCustomers(tx: WriteTx, lines: readonly Line[], groups: Groups
     if (args.customer?.id) groups.join(place, `called ${context}\n${args.customer.id}`)
     if (args.customer?.email) groups.join(place, `email ${foldCase(args.customer.email)}`)
   }
-  const { named, known } = await holdCustomers(tx, lines)
+  const { named, known } = await lockCustomers(tx, lines)
   for (const { context, name, customer_id } of named) {
     groups.join(`called ${context}\n${name}`, `customer ${customer_id}`)
   }

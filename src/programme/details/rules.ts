@@ -27,9 +27,9 @@ export const reading = readingOf(paymentDetail, store.details)
 /** @throws Failure invalid_argument, secret_key */
 export async function create(context: RequestContext, args: CreateArguments): Promise<PaymentDetail> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
+    const settings = await context.settings.lock(tx)
     // Locks the affiliate, so that of concurrent entries each ends the one before.
-    const affiliate = await affiliates.hold(tx, args.affiliate_id)
+    const affiliate = await affiliates.lock(tx, args.affiliate_id)
     // Only what the lock found counts: an affiliate created since would be one that is not locked.
     refuseInvalid({ ...(affiliate ? {} : noAffiliate), ...problemsOf(args) })
     const [before] = await store.currentOf(tx, [args.affiliate_id], args.method)
@@ -77,7 +77,7 @@ async function end(
   before: PaymentDetail,
   status: 'replaced' | 'removed',
 ): Promise<PaymentDetail> {
-  const settings = await context.settings.hold(tx)
+  const settings = await context.settings.lock(tx)
   const after = await store.details.update(tx, before, { status, updated_at: now() })
   tx.log(status === 'removed' ? 'payment_detail.delete' : 'payment_detail.replace', before.id, {
     before: paymentDetail.logged(before, settings),
@@ -93,7 +93,7 @@ async function end(
  */
 export async function remove(context: RequestContext, id: number): Promise<PaymentDetail> {
   return write(context, async tx => {
-    const before = existing(paymentDetail, await store.details.hold(tx, id))
+    const before = existing(paymentDetail, await store.details.lock(tx, id))
     if (before.status === 'current') {
       await end(context, tx, before, 'removed')
       // PayPal payments then go to the affiliate's payment address.

@@ -16,7 +16,7 @@ const plain = plainRules(exchangeRate, exchangeRates)
 /** @throws Failure invalid_argument */
 async function create(context: RequestContext, args: CreateArguments): Promise<ExchangeRate> {
   return rejudging(context, async tx => {
-    const { currency } = await context.settings.hold(tx)
+    const { currency } = await context.settings.lock(tx)
     const completeArgs = { to_currency: currency, ...args }
     refuseInvalid(problemsOfPair(completeArgs))
     return plain.create(inTransaction(context, tx), completeArgs)
@@ -26,7 +26,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<E
 /** Amounts already converted keep their rate. @throws Failure no_exchange_rate, invalid_argument */
 async function edit(context: RequestContext, args: EditArguments): Promise<ExchangeRate> {
   return rejudging(context, async tx => {
-    const before = await exchangeRates.hold(tx, args.exchange_rate_id)
+    const before = await exchangeRates.lock(tx, args.exchange_rate_id)
     refuseInvalid(problemsOfPair({ ...before, ...args }))
     return plain.edit(inTransaction(context, tx), args)
   })
@@ -49,7 +49,7 @@ function rejudging(
     // Before anything else, so that sales without this rate are finished, and their drafts are seen here or later.
     await markRules(tx, context.database.engine)
     const row = await work(tx)
-    await rejudgeDrafts(tx, await context.settings.hold(tx), {
+    await rejudgeDrafts(tx, await context.settings.lock(tx), {
       reasons: ['no_exchange_rate', 'too_large'],
     })
     return row

@@ -13,7 +13,7 @@ export const rules = { ...refusingTwo(plain, 'group_exists'), remove }
 async function remove(context: RequestContext, id: number) {
   return write(context, async tx => {
     // From now on no affiliate can join it.
-    existing(group, await store.groups.hold(tx, id))
+    existing(group, await store.groups.lock(tx, id))
     if (await store.isInUse(tx, id)) throw new Failure('group_in_use')
     return plain.remove(inTransaction(context, tx), id)
   })

@@ -37,7 +37,7 @@ export const rules = {
       },
       edit: (context: RequestContext, sent: EditArguments & { readonly link_id: number }) =>
         write(context, async tx => {
-          const { args, problems } = judged(sent, await links.hold(tx, sent.link_id))
+          const { args, problems } = judged(sent, await links.lock(tx, sent.link_id))
           refuseInvalid(problems)
           return plain.edit(inTransaction(context, tx), args)
         }),

@@ -12,7 +12,7 @@ import type { Reason } from '../ledger/because.ts'
 import type { Payment } from '../ledger/holdings.ts'
 import { type Change, postPayout, postPayouts } from '../ledger/rules.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
-import { holdReferrals, setPaying } from '../referrals/store.ts'
+import { lockReferrals, setPaying } from '../referrals/store.ts'
 import { runsOf } from '../runs/store.ts'
 import type { Payout } from './payout.ts'
 import type { Names } from './store.ts'
@@ -36,7 +36,7 @@ export interface Plan {
 }
 
 /** Locked referrals by their identifiers, and the payout runs that have reserved some of them by their items. */
-export interface Held {
+export interface Locked {
   readonly referrals: ReadonlyMap<number, Referral>
   readonly runs: ReadonlyMap<number, number>
 }
@@ -48,34 +48,34 @@ export type TargetPayout = Omit<Standing, 'amount' | 'names'> & {
 }
 
 /** Locks the referrals that a payout names, and those that it named before, until the transaction ends. */
-export async function holdNamed(
+export async function lockNamed(
   tx: WriteTx,
   before: Pick<Standing, 'names'> | undefined,
   target: Pick<TargetPayout, 'referrals'> | undefined,
-): Promise<Held> {
+): Promise<Locked> {
   const knownBefore = before ? [...before.names].filter(([, isKnown]) => isKnown).map(([name]) => name) : []
-  const referrals = await holdReferrals(tx, [...new Set([...knownBefore, ...(target?.referrals ?? [])])])
+  const referrals = await lockReferrals(tx, [...new Set([...knownBefore, ...(target?.referrals ?? [])])])
   const items = [...referrals.values()].filter(isReserved).map(row => row.run_item_id)
   return { referrals, runs: await runsOf(tx, [...new Set(items)]) }
 }
 
 /**
  * Checks whether a payout can pay what it names.
- * @param held the locked referrals that it names or named
+ * @param locked the referrals that it names or named
  * @throws Failure payout_conflict naming each referral that it cannot pay
  */
 export function plan(
-  held: Held,
+  locked: Locked,
   id: number | undefined,
   before: Standing | undefined,
   target: TargetPayout | undefined,
   { earning, decimals }: Settings,
 ): Plan {
-  const { referrals } = held
+  const { referrals } = locked
   if (!target) return { id, before, after: undefined, net: 0n, referrals }
   const names = new Map(target.referrals.map(name => [name, before?.names.get(name) ?? referrals.has(name)]))
   if (earning.unknownReferrals === 'refuse') refuseUnknown(names, before)
-  refuseUnpayable(held, names, id, before, target)
+  refuseUnpayable(locked, names, id, before, target)
   const knownReferrals = [...names].flatMap(([name, isKnown]) => (isKnown ? (referrals.get(name) ?? []) : []))
   const net = knownReferrals.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
   if (net < 0n && (target.status === 'paid' || target.amount === undefined)) {
@@ -99,7 +99,7 @@ function refuseUnknown(names: Names, before: Standing | undefined): void {
 }
 
 function refuseUnpayable(
-  held: Held,
+  locked: Locked,
   names: Names,
   id: number | undefined,
   before: Standing | undefined,
@@ -110,7 +110,7 @@ function refuseUnpayable(
   const problems: Record<string, string> = {}
   for (const [name, known] of names) {
     if (!known || !(isMoved || begins || !before?.names.has(name))) continue
-    const problem = problemOf(held, name, affiliate_id, id)
+    const problem = problemOf(locked, name, affiliate_id, id)
     if (problem !== undefined) problems[name] = problem
   }
   refuseReferrals(problems)
@@ -126,7 +126,12 @@ function refuseReferrals(problems: Readonly<Record<string, string>>): void {
 /** Whether an approved payout run is about to pay it. */
 const isReserved = ({ status, run_item_id }: Referral) => status === 'unpaid' && run_item_id !== 0
 
-function problemOf({ referrals, runs }: Held, id: number, affiliateId: number, payoutId: number | undefined) {
+function problemOf(
+  { referrals, runs }: Locked,
+  id: number,
+  affiliateId: number,
+  payoutId: number | undefined,
+) {
   const row = referrals.get(id)
   if (!row) return 'was deleted.'
   if (row.affiliate_id !== affiliateId) return `belongs to affiliate ${row.affiliate_id}.`

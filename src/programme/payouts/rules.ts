@@ -18,7 +18,7 @@ import { affiliates } from '../affiliates/store.ts'
 import { owedTo } from '../ledger/rules.ts'
 import { followPayout } from '../runs/returning.ts'
 import { runOf } from '../runs/store.ts'
-import { carryOut, holdNamed, type Plan, plan, postAlone } from './paying.ts'
+import { carryOut, lockNamed, type Plan, plan, postAlone } from './paying.ts'
 import { type Payout, type PayoutAction, type PayoutRow, payout } from './payout.ts'
 import * as store from './store.ts'
 
@@ -33,15 +33,15 @@ type EditArguments = Pick<Static<typeof payout.edit>, 'payout_id'> & Partial<Sta
 async function create(context: RequestContext, args: CreateArguments): Promise<Payout> {
   return write(context, async tx => {
     // Independent of each other, so they are sent together.
-    const [settings, missing, eventId, held] = await Promise.all([
-      context.settings.hold(tx),
+    const [settings, missing, eventId, locked] = await Promise.all([
+      context.settings.lock(tx),
       missingIn(tx, args),
       tx.reserveEvent(),
-      holdNamed(tx, undefined, { referrals: distinct(args.referrals) }),
+      lockNamed(tx, undefined, { referrals: distinct(args.referrals) }),
     ])
     refuseInvalid({ ...missing, ...payout.problems(args, settings) })
     const { draft, wanted } = draftOf(args, settings, context)
-    const planned = plan(held, undefined, undefined, wanted, settings)
+    const planned = plan(locked, undefined, undefined, wanted, settings)
     const { amount, names } = planned.after!
     const row = await store.payouts.insert(tx, { ...draft, amount }, names)
     await finish(tx, planned, { after: row, eventId }, settings)
@@ -62,18 +62,18 @@ async function createMany(
   argsOfAll: readonly CreateArguments[],
 ): Promise<(Payout | Failure)[]> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
+    const settings = await context.settings.lock(tx)
     const outcomes = new Map<CreateArguments, Payout | Failure>(await refusedAmong(tx, settings, argsOfAll))
-    const held = await holdNamed(tx, undefined, {
+    const locked = await lockNamed(tx, undefined, {
       referrals: argsOfAll.flatMap(({ referrals }) => referrals ?? []),
     })
-    const isAlone = ({ referrals }: CreateArguments) => !referrals?.some(id => held.referrals.has(id))
+    const isAlone = ({ referrals }: CreateArguments) => !referrals?.some(id => locked.referrals.has(id))
     const alone: Alone[] = []
     for (const args of argsOfAll) {
       if (outcomes.has(args) || !isAlone(args)) continue
       const { draft, wanted } = draftOf(args, settings, context)
       const refusal = refusalOf(() => {
-        const planned = plan(held, undefined, undefined, wanted, settings)
+        const planned = plan(locked, undefined, undefined, wanted, settings)
         alone.push({ args, planned, row: { ...draft, amount: planned.after!.amount } })
       })
       if (refusal) outcomes.set(args, refusal)
@@ -145,14 +145,14 @@ async function change(
   args: EditArguments,
 ): Promise<Record<'before' | 'after', Payout>> {
   const { payout_id: id, ...sent } = args
-  const { settings, before, names, eventId } = await hold(context, tx, id)
+  const { settings, before, names, eventId } = await lock(context, tx, id)
   refuseInvalid({ ...(await missingIn(tx, args, before)), ...payout.problems(args, settings) })
   const values = payout.keep(sent, settings)
   if (isAlready(before, values)) return { before, after: before }
   refuseRun(before, { ...before, ...values })
   const referrals = sent.referrals === undefined ? [...names.keys()] : distinct(sent.referrals)
-  const held = await holdNamed(tx, { names }, { referrals })
-  const planned = plan(held, id, { ...before, names }, { ...before, ...values, referrals }, settings)
+  const locked = await lockNamed(tx, { names }, { referrals })
+  const planned = plan(locked, id, { ...before, names }, { ...before, ...values, referrals }, settings)
   const after = await store.payouts.update(tx, before, { ...values, updated_at: now() })
   if (sent.referrals !== undefined) await store.replaceNames(tx, id, planned.after!.names)
   await finish(tx, planned, { before, after, eventId }, settings)
@@ -166,9 +166,9 @@ async function change(
  */
 async function remove(context: RequestContext, id: number): Promise<Payout> {
   return write(context, async tx => {
-    const { settings, before, names, eventId } = await hold(context, tx, id)
-    const held = await holdNamed(tx, { names }, undefined)
-    const planned = plan(held, id, { ...before, names }, undefined, settings)
+    const { settings, before, names, eventId } = await lock(context, tx, id)
+    const locked = await lockNamed(tx, { names }, undefined)
+    const planned = plan(locked, id, { ...before, names }, undefined, settings)
     await store.payouts.remove(tx, id)
     await finish(tx, planned, { before, eventId }, settings)
     await returnItem(context, tx, before, 'deleted')
@@ -180,10 +180,10 @@ async function remove(context: RequestContext, id: number): Promise<Payout> {
  * Reads and locks what every change of a payout needs, by queries that are sent together.
  * @throws Failure no_payout
  */
-async function hold(context: RequestContext, tx: WriteTx, id: number) {
+async function lock(context: RequestContext, tx: WriteTx, id: number) {
   const [settings, row, names, eventId] = await Promise.all([
-    context.settings.hold(tx),
-    store.payouts.hold(tx, id),
+    context.settings.lock(tx),
+    store.payouts.lock(tx, id),
     store.namesOf(tx, id),
     tx.reserveEvent(),
   ])
@@ -198,7 +198,7 @@ async function returnItem(
   what: 'set to failed' | 'deleted',
 ): Promise<void> {
   if (before.run_item_id === 0) return
-  const settings = await context.settings.hold(tx)
+  const settings = await context.settings.lock(tx)
   for (const payout_id of await followPayout(tx, before, what, settings)) {
     await change(context, tx, { payout_id, status: 'failed' })
   }

@@ -84,7 +84,7 @@ async function waive(tx: WriteTx, before: Referral, after: Referral | undefined)
   }
   const worth = (of: Referral | undefined) => (of && of.status !== 'rejected' ? of.amount : 0)
   const difference = worth(after) - worth(before)
-  const own = difference === 0 ? undefined : await store.referrals.hold(tx, before.parent_id)
+  const own = difference === 0 ? undefined : await store.referrals.lock(tx, before.parent_id)
   if (before.status === 'rejected' && difference !== 0 && (own === undefined || own.status === 'rejected'))
     throw takesNothingBack(before, own)
   const calculation = own && parseCalculation(own.calculation)

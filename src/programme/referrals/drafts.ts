@@ -31,7 +31,7 @@ export async function rejudgeDrafts(
   settings: Settings,
   waiting: Waiting = {},
 ): Promise<number | undefined> {
-  const drafts = await store.holdDrafts(tx, { after: 0, ...waiting, limit: BATCH })
+  const drafts = await store.lockDrafts(tx, { after: 0, ...waiting, limit: BATCH })
   for (const draft of drafts) await rejudgeDraft(tx, settings, draft)
   return drafts.length < BATCH ? undefined : drafts.at(-1)!.id
 }
@@ -46,7 +46,7 @@ export async function rejudgeDraftsOf(
   affiliateId: number,
 ): Promise<boolean> {
   if (!(await store.hasDrafts(tx, affiliateId))) return false
-  const rest = await rejudgeDrafts(tx, await context.settings.hold(tx), { affiliateId })
+  const rest = await rejudgeDrafts(tx, await context.settings.lock(tx), { affiliateId })
   if (rest !== undefined) await markRules(tx, context.database.engine)
   return true
 }
@@ -62,7 +62,7 @@ export function draftRejudger(context: RequestContext, isClosed: () => boolean):
       if (isClosed()) return
       const begin: number = after
       after = await write(context, async tx =>
-        rejudgeDrafts(tx, await context.settings.hold(tx), { after: begin }),
+        rejudgeDrafts(tx, await context.settings.lock(tx), { after: begin }),
       )
     }
     judgedState = state

@@ -22,8 +22,8 @@ export async function endHolds(
 
 function endSome(context: RequestContext): Promise<number> {
   return writeMany(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const dueReferrals = await store.holdDue(tx, now(), BATCH)
+    const settings = await context.settings.lock(tx)
+    const dueReferrals = await store.lockDue(tx, now(), BATCH)
     for (const before of dueReferrals) {
       const after = await store.referrals.update(tx, before, { status: 'unpaid', updated_at: now() })
       await finish(tx, 'referral.approve', { before, after }, settings)

@@ -54,7 +54,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<C
     const resolvedArgs = await withAffiliate(tx, args)
     // Independent of each other, so they are sent together.
     const [settings, missing, eventId] = await Promise.all([
-      context.settings.hold(tx),
+      context.settings.lock(tx),
       missingIn(tx, resolvedArgs),
       tx.reserveEvent(),
     ])
@@ -107,7 +107,7 @@ async function insertOnce(
  */
 export async function createOrFind(context: RequestContext, args: CreateArguments): Promise<Created> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
+    const settings = await context.settings.lock(tx)
     const resolvedArgs = await withAffiliate(tx, args)
     const { affiliate_id, context: shop, reference, type = 'sale' } = resolvedArgs
     if (affiliate_id === undefined || !shop || !reference) return create(context, args)
@@ -130,8 +130,8 @@ export async function createOrFind(context: RequestContext, args: CreateArgument
 async function edit(context: RequestContext, args: EditArguments): Promise<Referral> {
   return write(context, async tx => {
     const [settings, row, eventId] = await Promise.all([
-      context.settings.hold(tx),
-      store.referrals.hold(tx, args.referral_id),
+      context.settings.lock(tx),
+      store.referrals.lock(tx, args.referral_id),
       tx.reserveEvent(),
     ])
     const before = existing(referral, row)
@@ -169,8 +169,8 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
  */
 async function remove(context: RequestContext, id: number): Promise<Referral> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const before = existing(referral, await store.referrals.hold(tx, id))
+    const settings = await context.settings.lock(tx)
+    const before = existing(referral, await store.referrals.lock(tx, id))
     await refuseReservedOrPaid(tx, before)
     await decide(tx, before)
     await store.referrals.remove(tx, id)

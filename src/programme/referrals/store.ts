@@ -104,7 +104,7 @@ const several = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
 )
 
 /** The referrals that exist, by identifier, locked until the transaction ends. */
-export async function holdReferrals(tx: Tx, ids: readonly number[]): Promise<Map<number, Referral>> {
+export async function lockReferrals(tx: Tx, ids: readonly number[]): Promise<Map<number, Referral>> {
   const lockedRows = new Map<number, Referral>()
   // In order, so that two transactions that lock some of the same wait for one another only once.
   for (const batch of inParts([...ids].sort((a, b) => a - b))) {
@@ -182,7 +182,7 @@ const dueQuery = prepared((tx: Db, { now, limit }: { now: number; limit: number 
 )
 
 /** Pending referrals whose hold has ended, locked until the transaction ends. */
-export async function holdDue(tx: Tx, now: number, limit: number): Promise<Referral[]> {
+export async function lockDue(tx: Tx, now: number, limit: number): Promise<Referral[]> {
   return dueQuery(tx, { now, limit })
 }
 
@@ -207,7 +207,7 @@ interface DraftPage {
 }
 
 /** Drafts, by identifier, locked until the transaction ends. */
-export async function holdDrafts(
+export async function lockDrafts(
   tx: Tx,
   { after, limit, reasons, affiliateId }: DraftPage,
 ): Promise<Referral[]> {

@@ -30,8 +30,8 @@ export async function tellVisits(
 /** From a referral that no longer counts for its visit to another one that does, if there is any. */
 async function passVisitOn(tx: WriteTx, before: Referral, time: number): Promise<void> {
   const { id, visit_id: visitId, affiliate_id: affiliateId } = before
-  // Held, since another referral of the visit may be losing it at the same moment. It may have been removed.
-  if (!(await visits.hold(tx, visitId))) return
+  // Locked, since another referral of the visit may be losing it at the same moment. It may have been removed.
+  if (!(await visits.lock(tx, visitId))) return
   await release(tx, { visitId, referralId: id, time })
   const referralId = await firstOfVisit(tx, { visitId, affiliateId, without: id })
   if (referralId !== undefined) await convert(tx, { visitId, affiliateId, referralId, time })

@@ -41,8 +41,8 @@ export async function beginApproval(
 ): Promise<Run> {
   const begin = () =>
     write(context, async tx => {
-      const settings = await context.settings.hold(tx)
-      const before = existing(payoutRun, await store.runs.hold(tx, id))
+      const settings = await context.settings.lock(tx)
+      const before = existing(payoutRun, await store.runs.lock(tx, id))
       refuseUnready(before, hash)
       refuseSamePerson(context, before, settings)
       refuseUnpayable(before, settings)
@@ -125,7 +125,7 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
     : `The run has changed since it was prepared. ${sentences.join(' ')} Prepare again, and look at the payees.`
   const isUnchanged = names.length === 0 && !isChangedBeside
   const isRefused = await write(context, async tx => {
-    const before = await store.runs.hold(tx, run.id)
+    const before = await store.runs.lock(tx, run.id)
     // Another process may have compared these meanwhile.
     if (before?.status !== 'approving' || before.verified !== 0 || before.prepared_to !== run.prepared_to)
       return false
@@ -186,8 +186,8 @@ const isLong = (changedItems: ChangedItems) => Object.keys(changedItems).length 
 /** Reserves the earnings of the next items. @returns whether there may be more */
 export async function reserveSome(context: RequestContext, run: Run): Promise<boolean> {
   return writeMany(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const before = await store.runs.hold(tx, run.id)
+    const settings = await context.settings.lock(tx)
+    const before = await store.runs.lock(tx, run.id)
     if (before?.status !== 'approving' || before.verified !== 1) return before?.status === 'approving'
     const items = await chunkOf(tx, run.id)
     const affiliates = items.map(item => item.affiliate_id)
@@ -255,7 +255,7 @@ async function reserveItems(
 /** Releases what an approval had reserved before it failed. */
 export async function takeBackSome(context: RequestContext, run: Run): Promise<boolean> {
   return writeMany(context, async tx => {
-    const before = await store.runs.hold(tx, run.id)
+    const before = await store.runs.lock(tx, run.id)
     if (before?.status !== 'approving' || before.verified !== 2) return before?.status === 'approving'
     const items = await store.firstItems(tx, run.id, 'reserved', ITEMS_AT_ONCE)
     const eventId = await tx.reserveEvent()

@@ -19,8 +19,8 @@ export async function beginCancelling(
   { payout_run_id: id, status, not_handed_over = false }: CancelArguments,
 ): Promise<Run> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const before = existing(payoutRun, await store.runs.hold(tx, id))
+    const settings = await context.settings.lock(tx)
+    const before = existing(payoutRun, await store.runs.lock(tx, id))
     if (before.status === 'cancelled') return before
     refuseSent(before)
     if (status !== undefined && status !== before.status) {
@@ -60,7 +60,7 @@ function refuseSent({ status }: Run): void {
 /** Releases the earnings of the next items. @returns whether there may be more */
 export async function releaseSome(context: RequestContext, run: Run): Promise<boolean> {
   return writeMany(context, async tx => {
-    const before = await store.runs.hold(tx, run.id)
+    const before = await store.runs.lock(tx, run.id)
     if (before?.status !== 'cancelled') return false
     const reserved = await store.firstItems(tx, run.id, 'reserved', ITEMS_AT_ONCE)
     const items =

@@ -134,7 +134,7 @@ describe('a draft that is prepared again', () => {
       const { database, context } = await filled(t, fresh, { payees: 3, each: 1 })
       const begun = { prepared_to: 0, digest: '', hash: '', payees: 0, amount: 0, excluded: 0 }
       const { id } = await prepare(context, {})
-      const run = await database.transaction(async tx => runs.update(tx, (await runs.hold(tx, id))!, begun))
+      const run = await database.transaction(async tx => runs.update(tx, (await runs.lock(tx, id))!, begun))
       const slow = operatorOf({
         ...database,
         reader: database.reader,

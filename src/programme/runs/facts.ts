@@ -25,18 +25,18 @@ type Terms = Pick<Run, 'id' | 'reference' | 'method' | 'cut_off' | 'group_id' | 
 
 /**
  * The present facts about affiliates.
- * @param hold locks what they are owed until the transaction ends
+ * @param isLocking locks what they are owed until the transaction ends
  */
 export async function propose(
   db: Db,
   run: Terms,
   ids: readonly number[],
   settings: Settings,
-  hold = false,
+  isLocking = false,
 ): Promise<Gathered> {
   const referrals = new Map<number, number[]>()
   if (ids.length === 0) return { proposals: [], referrals }
-  const sums = await sumsOf(db, run.cut_off, ids, hold ? referrals : undefined)
+  const sums = await sumsOf(db, run.cut_off, ids, isLocking ? referrals : undefined)
   const others = Map.groupBy(await otherBalancesOf(db, ids), row => row.affiliate_id)
   const payables = await payeesOf(db, run, ids, settings)
   const proposals = ids.map(id => {

@@ -19,7 +19,7 @@ export async function prepareSome(context: RequestContext, run: Run): Promise<bo
   const { proposals } = await propose(reader, run, ids, settings)
   const isLast = ids.length < AFFILIATES_AT_ONCE
   return write(context, async tx => {
-    const before = await store.runs.hold(tx, run.id)
+    const before = await store.runs.lock(tx, run.id)
     // Another process may have prepared these meanwhile.
     if (!before || isReady(before)) return false
     // Since the facts were read, it was prepared further, or anew: they may be older than that.
@@ -58,8 +58,8 @@ export async function prepareSome(context: RequestContext, run: Run): Promise<bo
   })
 }
 
-const isAsRead = (read: Run, held: Run) =>
-  (['prepared_to', 'left_out', 'updated_at'] as const).every(name => read[name] === held[name])
+const isAsRead = (read: Run, locked: Run) =>
+  (['prepared_to', 'left_out', 'updated_at'] as const).every(name => read[name] === locked[name])
 
 /** Whether every affiliate is listed, so that the run can be approved. */
 export function isReady({ status, hash }: Pick<Run, 'status' | 'hash'>): boolean {

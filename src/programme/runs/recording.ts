@@ -286,12 +286,12 @@ async function recordSome(
   log: (tx: WriteTx, sorted: Sorted) => Promise<void>,
 ): Promise<Sorted> {
   return writeMany(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const run = existing(payoutRun, await store.runs.hold(tx, runId))
+    const settings = await context.settings.lock(tx)
+    const run = existing(payoutRun, await store.runs.lock(tx, runId))
     await refuseUnsent(tx, run)
     const affiliates = chunk.map(item => item.affiliate_id)
     // Whoever deletes or edits a payout of the run changes its item.
-    await store.items.holdAll(
+    await store.items.lockAll(
       tx,
       chunk.map(item => item.id),
     )
@@ -325,10 +325,10 @@ export async function settleItem(context: RequestContext, args: SettleArguments)
   const { run_item_id: id, status: outcome, note = '' } = args
   const itemBefore = await readItem(context, id)
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const run = existing(payoutRun, await store.runs.hold(tx, itemBefore.payout_run_id))
+    const settings = await context.settings.lock(tx)
+    const run = existing(payoutRun, await store.runs.lock(tx, itemBefore.payout_run_id))
     await refuseUnsent(tx, run)
-    const item = existing(runItem, await store.items.hold(tx, id))
+    const item = existing(runItem, await store.items.lock(tx, id))
     const problem = problemOf(item, { outcome, note })
     if (problem !== undefined) throw conflict(`The item ${problem}`)
     const isOtherNote = item.status === outcome && note !== '' && note !== item.note
@@ -341,7 +341,7 @@ export async function settleItem(context: RequestContext, args: SettleArguments)
     await settle(context, tx, run, [item], new Map([[id, { outcome, note }]]), settings)
     if (item.status !== outcome) await logOutcome(tx, item, outcome)
     else if (isOtherNote) await noteAnew(tx, item, note, settings)
-    return existing(runItem, await store.items.hold(tx, id))
+    return existing(runItem, await store.items.lock(tx, id))
   })
 }
 

@@ -13,7 +13,7 @@ export async function releaseItems(
 ): Promise<void> {
   if (items.length === 0) return
   const ids = items.map(item => item.id)
-  await store.holdReserved(tx, ids)
+  await store.lockReserved(tx, ids)
   await store.releaseReferrals(tx, ids, now())
   const moves = items.map(item => ({
     affiliateId: item.affiliate_id,

@@ -19,7 +19,7 @@ export async function followPayout(
   what: 'set to failed' | 'deleted',
   settings: Settings,
 ): Promise<readonly number[]> {
-  const item = await store.items.hold(tx, payout.run_item_id)
+  const item = await store.items.lock(tx, payout.run_item_id)
   if (!item) return []
   const payouts = await store.payoutsOf(tx, item.id)
   const kept = { payout_id: payouts[0] ?? 0, updated_at: now() }

@@ -48,7 +48,7 @@ const AT_ONCE_MS = 2000
 export async function prepare(context: RequestContext, args: PrepareArguments): Promise<Run> {
   const { exclude = [], ...sent } = args
   const run = await write(context, async tx => {
-    const settings = await context.settings.hold(tx)
+    const settings = await context.settings.lock(tx)
     const { group_id: group = 0 } = sent
     const isUnknown = group !== 0 && !(await groups.isThere(tx, group))
     const terms = { method: 'csv', note: '', ...sent } as const
@@ -111,8 +111,8 @@ function leftOutAfter(run: Run, args: Static<typeof editArguments>): string {
 export async function edit(context: RequestContext, args: Static<typeof editArguments>): Promise<Run> {
   const { payout_run_id: id } = args
   await write(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const before = existing(payoutRun, await store.runs.hold(tx, id))
+    const settings = await context.settings.lock(tx)
+    const before = existing(payoutRun, await store.runs.lock(tx, id))
     if (before.status !== 'draft') throw conflict(`A run that is ${before.status} stays as it is.`)
     const { exclude = [], leave_out = [] } = args
     refuseInvalid(await problemOfStrangers(tx, { exclude, leave_out }))
@@ -173,8 +173,8 @@ export async function cancel(context: RequestContext, args: CancelArguments): Pr
 /** @throws Failure no_payout_run, run_conflict when the outcome of a payment is not known */
 export async function close(context: RequestContext, id: number): Promise<Run> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const before = existing(payoutRun, await store.runs.hold(tx, id))
+    const settings = await context.settings.lock(tx)
+    const before = existing(payoutRun, await store.runs.lock(tx, id))
     if (before.status === 'closed') return before
     if (before.status !== 'sent' && before.status !== 'approved') {
       throw conflict(`A run that is ${before.status} cannot be closed.`)

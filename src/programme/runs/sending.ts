@@ -69,7 +69,7 @@ export async function file(
   if (isTaken) {
     await write(context, async tx => {
       // A cancellation asks whether files were downloaded: it comes before this one, or is asked about it.
-      formatNamed(existing(payoutRun, await store.runs.hold(tx, id)), format)
+      formatNamed(existing(payoutRun, await store.runs.lock(tx, id)), format)
       const isFirst = await files.markDownloaded(tx, { run_id: id, format, part }, now())
       if (isFirst) tx.log('payout_run.download', id, { after: fileInLog(kind, run, part) })
       await noteLost(tx, id)
@@ -218,8 +218,8 @@ export async function handOver(
   { payout_run_id: id, part = 1 }: { payout_run_id: number; part?: number | undefined },
 ): Promise<Run> {
   return write(context, async tx => {
-    const settings = await context.settings.hold(tx)
-    const before = existing(payoutRun, await store.runs.hold(tx, id))
+    const settings = await context.settings.lock(tx)
+    const before = existing(payoutRun, await store.runs.lock(tx, id))
     const kind = formatNamed(before, format)
     if (!isPaidBy(before, format)) {
       throw conflict(

@@ -113,7 +113,7 @@ async function leave(
   settings: Settings,
 ): Promise<void> {
   const ids = items.map(item => item.id)
-  const reserved = await store.holdReserved(tx, ids)
+  const reserved = await store.lockReserved(tx, ids)
   const isPaid = (id: number) => reported.get(id)!.outcome === 'paid'
   const payments = items.flatMap(item => {
     const { outcome } = reported.get(item.id)!

@@ -105,12 +105,16 @@ const OWED_AT_ONCE = 5000
 
 /**
  * The unpaid referrals of affiliates that are in no run, in order of affiliate and identifier.
- * @param hold locks them until the transaction ends
+ * @param isLocking locks them until the transaction ends
  */
-export async function* eachOwed(db: Db, ids: readonly number[], hold: boolean): AsyncGenerator<OwedRow[]> {
+export async function* eachOwed(
+  db: Db,
+  ids: readonly number[],
+  isLocking: boolean,
+): AsyncGenerator<OwedRow[]> {
   if (ids.length === 0) return
   for (let after = { affiliateId: 0, id: 0 }; ; ) {
-    const rows = await (hold ? lockedOwedQuery : owedQuery)(db, { ids, after, limit: OWED_AT_ONCE })
+    const rows = await (isLocking ? lockedOwedQuery : owedQuery)(db, { ids, after, limit: OWED_AT_ONCE })
     if (rows.length > 0) yield rows
     if (rows.length < OWED_AT_ONCE) return
     const last = rows.at(-1)!
@@ -247,7 +251,7 @@ export interface Reserved {
 }
 
 /** The referrals that items have reserved, locked until the transaction ends. */
-export async function holdReserved(tx: Tx, itemIds: readonly number[]): Promise<Map<number, Reserved[]>> {
+export async function lockReserved(tx: Tx, itemIds: readonly number[]): Promise<Map<number, Reserved[]>> {
   const rows = await inItems(tx, { ids: itemIds })
   return Map.groupBy(rows, row => row.run_item_id)
 }

@@ -163,7 +163,7 @@ async function keepProblem(
   const problem = (subject + message).slice(0, MAX_PROBLEM - time.length) + time
   await write(context, async tx => {
     const settings = await context.settings.current()
-    const before = await store.sources.hold(tx, id)
+    const before = await store.sources.lock(tx, id)
     if (!before || before.problem === problem) return
     const after = await store.sources.update(tx, before, { problem, updated_at: now() })
     tx.log('source.edit', id, {

@@ -202,7 +202,7 @@ export class VisitBatch {
 /** Those that the transaction in doubt has not written. */
 async function unwritten(tx: Tx, batch: readonly AnsweredVisit[]): Promise<AnsweredVisit[]> {
   // That transaction may still be under way: it has locked the affiliates, to whose figures it adds.
-  await affiliates.holdAll(tx, [...new Set(batch.map(({ affiliateId }) => affiliateId))])
+  await affiliates.lockAll(tx, [...new Set(batch.map(({ affiliateId }) => affiliateId))])
   const nonces = await writtenAmong(
     tx,
     batch.map(({ nonce }) => nonce),

@@ -49,7 +49,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<V
 async function edit(context: RequestContext, args: EditArguments): Promise<Visit> {
   const settings = await context.settings.current()
   return write(context, async tx => {
-    const before = existing(visit, await store.visits.hold(tx, args.visit_id))
+    const before = existing(visit, await store.visits.lock(tx, args.visit_id))
     refuseInvalid(await problemsOf(tx, settings, args, before))
     const { visit_id: _id, ...sent } = args
     const change = visit.keep(sent, settings)
@@ -72,7 +72,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Visit
 async function remove(context: RequestContext, id: number): Promise<Visit> {
   const settings = await context.settings.current()
   return write(context, async tx => {
-    const before = existing(visit, await store.visits.hold(tx, id))
+    const before = existing(visit, await store.visits.lock(tx, id))
     await store.visits.remove(tx, id)
     await addToCounters(tx, before.affiliate_id, { visits: -1 })
     if (before.link_id !== 0) await addVisits(tx, before.link_id, -1)

@@ -57,7 +57,7 @@ const releasing = prepared((tx: Db, { visitId, referralId, time }: Omit<Conversi
     .where('referral_id', '=', referralId),
 )
 
-/** Holds the visit, so that of two referrals that name it at the same moment one counts. */
+/** Locks the visit, so that of two referrals that name it at the same moment one counts. */
 const recounted = (tx: Db, { visitId, affiliateId, referralId, by }: Recount) =>
   tx
     .selectFrom('visits')

@@ -26,7 +26,7 @@ const MOST = '4000000000000000000'
 
 export function earning(engine: Engine): Step[] {
   return [
-    ...engine.holdingAll(TABLES_OF_0_1),
+    ...engine.lockTables(TABLES_OF_0_1),
     ...referrals(engine),
     ...ledger(engine),
     ...paidBefore(engine),

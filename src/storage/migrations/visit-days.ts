@@ -25,7 +25,7 @@ export function visitTotals(engine: Engine): string[] {
   const columns = (...key: string[]) =>
     [...key, ...counts.map(name => `${name} ${integer} NOT NULL`)].join(', ')
   return [
-    ...engine.holdingAll(['visits', 'visit_days']),
+    ...engine.lockTables(['visits', 'visit_days']),
     `CREATE TABLE visit_days_by_key (${columns(
       `day ${integer} NOT NULL`,
       `affiliate_id ${integer} NOT NULL`,

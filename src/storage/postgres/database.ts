@@ -113,7 +113,7 @@ const postgres: Engine = {
   allowChanges: table => postgres.refused.map(name => postgres.dropTrigger(table, name)),
   dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name} ON ${table}`,
   // A statement trigger, since a row's values, including its identifier, are computed before row triggers run.
-  holdingAll: tables => [`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`],
+  lockTables: tables => [`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`],
   numbersFirst: table => [
     `CREATE FUNCTION take_number() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN PERFORM pg_current_xact_id(); RETURN NULL; END $$`,

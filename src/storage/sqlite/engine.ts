@@ -64,7 +64,7 @@ export const sqlite: Engine = {
   refused: ['delete', 'update'],
   allowChanges: table => sqlite.refused.map(name => sqlite.dropTrigger(table, name)),
   dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name}`,
-  holdingAll: () => [],
+  lockTables: () => [],
   numbersFirst: () => [],
   damages,
   search: sqliteSearch,

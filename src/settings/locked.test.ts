@@ -6,7 +6,7 @@ import { commandLine } from '../base/actor.ts'
 import type { Database, Tx } from '../storage/database.ts'
 import { queries } from '../storage/timing.ts'
 import { changeSettings, contextOf, onBehalfOf } from './rules.ts'
-import { lockSettings, writeSetting } from './store.ts'
+import { lockSettingsAlone, writeSetting } from './store.ts'
 
 /** @returns two processes' views of one new database */
 async function openTwice(t: TestContext, engine: string): Promise<readonly [Database, Database]> {
@@ -21,16 +21,16 @@ async function openTwice(t: TestContext, engine: string): Promise<readonly [Data
 }
 
 for (const engine of Object.keys(engines)) {
-  test(`settings that a transaction holds - are those that others, and those before it in its commit, have left (${engine})`, async t => {
+  test(`settings that a transaction has locked - are those that others, and those before it in its commit, have left (${engine})`, async t => {
     const [database, other] = await openTwice(t, engine)
     const { settings } = contextOf(database)
-    const rate = () => database.transaction(async tx => (await settings.hold(tx)).defaultRate)
+    const rate = () => database.transaction(async tx => (await settings.lock(tx)).defaultRate)
     const change = (by: Database, default_rate: number) =>
       changeSettings(onBehalfOf(commandLine, by), { default_rate })
     const failing = database.transaction(async (tx: Tx) => {
-      await lockSettings(tx, database.engine)
+      await lockSettingsAlone(tx, database.engine)
       await writeSetting(tx, 'default_rate', '77')
-      assert.equal((await settings.hold(tx)).defaultRate, 770_000)
+      assert.equal((await settings.lock(tx)).defaultRate, 770_000)
       throw new Error('its own failure')
     })
     await assert.rejects(Promise.all([rate(), failing]), /its own failure/)
@@ -47,17 +47,17 @@ for (const engine of Object.keys(engines)) {
   })
 }
 
-test('settings that a transaction holds - are read once for all that share a commit (SQLite)', async t => {
+test('settings that a transaction has locked - are read once for all that share a commit (SQLite)', async t => {
   const [database] = await openTwice(t, 'SQLite')
   const { settings } = contextOf(database)
-  const hold = () => database.transaction(tx => settings.hold(tx))
-  await hold()
+  const lock = () => database.transaction(tx => settings.lock(tx))
+  await lock()
   let count = 0
   const counted = () => {
     count += 1
   }
   queries.subscribe(counted)
-  await Promise.all(Array.from({ length: 20 }, hold))
+  await Promise.all(Array.from({ length: 20 }, lock))
   queries.unsubscribe(counted)
   assert.equal(count, 2)
 })
