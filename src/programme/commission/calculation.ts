@@ -51,6 +51,14 @@ export interface Calculation {
   readonly earner?: number
   /** Sum that people have added by rejecting, deleting or changing refunds of the referral. */
   readonly waived?: bigint
+  /** Of that sum, what was waived of each report. */
+  readonly waivers?: readonly Waiver[]
+}
+
+export interface Waiver {
+  /** The refund or dispute. */
+  readonly conversion: number
+  readonly amount: bigint
 }
 
 export interface Target {
@@ -136,8 +144,35 @@ export function anchored(calculation: Calculation, left: Fraction): Calculation 
  * @param refunds sum of the refunds beside the referral
  */
 export function correctedBy(calculation: Calculation, amount: number, refunds: number): Calculation {
-  const { waived: _waived, ...rest } = calculation
+  const { waived: _waived, waivers: _waivers, ...rest } = calculation
   return { ...rest, corrected: { amount: BigInt(amount + refunds), left: coveredOf(calculation) } }
+}
+
+/** The calculation after a person has added to what a report has taken back. */
+export function waivedBy(calculation: Calculation, { conversion, amount }: Waiver): Calculation {
+  const { waived = 0n, waivers = [] } = calculation
+  const others = waivers.filter(one => one.conversion !== conversion)
+  const same = waivers.find(one => one.conversion === conversion)
+  return {
+    ...calculation,
+    waived: waived + amount,
+    waivers: [...others, { conversion, amount: amount + (same?.amount ?? 0n) }],
+  }
+}
+
+/** The calculation without what was waived of reports that take nothing back any more. */
+export function withoutWaivers(
+  calculation: Calculation,
+  isOver: (conversion: number) => boolean,
+): Calculation {
+  const { waived = 0n, waivers = [] } = calculation
+  const over = waivers.filter(({ conversion }) => isOver(conversion))
+  if (over.length === 0) return calculation
+  return {
+    ...calculation,
+    waived: over.reduce((sum, { amount }) => sum - amount, waived),
+    waivers: waivers.filter(one => !over.includes(one)),
+  }
 }
 
 /** Value of one minor unit of the other currency. */
@@ -146,7 +181,7 @@ export function factorOf({ rate, from, to }: Pick<AppliedRate, 'rate' | 'from' |
 }
 
 /** Everything in a calculation that has amounts. */
-type Amounts = Calculation | NonNullable<Calculation['result' | 'corrected']> | Sale | Line | Part
+type Amounts = Calculation | Waiver | NonNullable<Calculation['result' | 'corrected']> | Sale | Line | Part
 type NamesIn<T, V> = T extends unknown
   ? { [N in keyof T]-?: NonNullable<T[N]> extends V ? N : never }[keyof T]
   : never

@@ -421,6 +421,45 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('what was waived of a dispute - ends when it is won, and what was waived of a refund stays', async () => {
+    const decisions: [decide: (child: number) => Promise<unknown>, then: string[]][] = [
+      [child => patch(child, { status: 'rejected' }), []],
+      [child => patch(child, { amount: -3 }), ['-3.00', '3.00']],
+      [child => service().send('DELETE', `/referrals/${child}`), []],
+    ]
+    const dispute = { kind: 'dispute' }
+    for (const [decide, then] of decisions) {
+      const { id, takeBack } = await sell()
+      await service().newPayout(affiliate.id, { referrals: [id] })
+      const { referrals } = await takeBack(100, 'd', dispute)
+      await decide(referrals.find((one: any) => one.type === 'refund').id)
+      await takeBack(100, 'd', { kind: 'dispute_won' })
+      assert.deepEqual(await amounts(id), ['20.00', ...then])
+      await takeBack(50, 'r')
+      assert.deepEqual(await amounts(id), ['20.00', ...then, '-10.00'])
+    }
+    const total = (amount: number, day: number) => ({
+      amount,
+      more: { ...dispute, part: undefined, cumulative: true, occurred_at: `2026-03-0${day}` },
+    })
+    const inAll = await sell()
+    await service().newPayout(affiliate.id, { referrals: [inAll.id] })
+    for (const { amount, more } of [total(100, 1), total(0, 2)]) {
+      const { referrals } = await inAll.takeBack(amount, '', more)
+      const child = referrals.find((one: any) => one.type === 'refund')
+      if (amount > 0) await patch(child.id, { status: 'rejected' })
+    }
+    assert.deepEqual(await amounts(inAll.id), ['20.00'])
+    const both = await sell()
+    await service().newPayout(affiliate.id, { referrals: [both.id] })
+    const { referrals } = await both.takeBack(30, 'r')
+    await patch(referrals.find((one: any) => one.type === 'refund').id, { status: 'rejected' })
+    await both.takeBack(50, 'd', dispute)
+    await both.takeBack(50, 'd', { kind: 'dispute_won' })
+    assert.deepEqual(await amounts(both.id), ['20.00', '-10.00', '10.00'])
+    assert.deepEqual(await damage(), [])
+  })
+
   test('referral that is rejected already - is described anew beside its refunds', async () => {
     const { id, takeBack } = await sell()
     await post('/payouts', { affiliate_id: affiliate.id, referrals: [id] })

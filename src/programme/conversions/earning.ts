@@ -17,6 +17,7 @@ import {
   earnedOf,
   parseCalculation,
   targetOf,
+  withoutWaivers,
 } from '../commission/calculation.ts'
 import { ENDED, isEnded, type Judgement, monthsSince } from '../commission/engine.ts'
 import { columnsOf, commissionOf, commissionTooLarge, holdUntil, remainderOf } from '../commission/judging.ts'
@@ -27,7 +28,7 @@ import { coverAnew } from '../referrals/decisions.ts'
 import { DUPLICATE, isTakenBack, REFUNDED } from '../referrals/reasons.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { type Conversion, isEarning, isPaid, isTaking, type SentLine } from './conversion.ts'
-import { leftOf } from './left.ts'
+import { isOver, leftOf } from './left.ts'
 import { lockReferrals, type Payment } from './payments.ts'
 import type { Earning } from './store.ts'
 
@@ -163,7 +164,8 @@ function linesOf({ lines, currency }: Conversion): Line[] {
  */
 export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: Settings): Promise<Payment> {
   const { members } = payment
-  const taking = members.findLast(({ kind }) => isTaking(kind))
+  const takings = members.filter(({ kind }) => isTaking(kind))
+  const taking = takings.at(-1)
   const duplicates = new Set(duplicatesIn(members).map(({ id }) => id))
   const referrals = new Map((await lockReferrals(tx, payment)).map(row => [row.id, row]))
   const byParent = Map.groupBy(referrals.values(), ({ parent_id }) => parent_id)
@@ -176,7 +178,7 @@ export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: S
     if (!cause || !referralOfSale || referralOfSale.calculation === '') continue
     const children = byParent.get(referralOfSale.id) ?? []
     const left = isDuplicate ? ZERO : leftIn(members, conversion)
-    const changes = await adjustReferral(tx, { own: referralOfSale, children, left, cause, settings })
+    const changes = await adjustReferral(tx, { own: referralOfSale, children, left, cause, takings, settings })
     for (const row of changes) referrals.set(row.id, row)
   }
   return { ...payment, referrals: [...referrals.values()] }
@@ -187,6 +189,7 @@ interface Standing {
   readonly children: readonly Referral[]
   readonly left: Fraction
   readonly cause: Conversion
+  readonly takings: readonly Conversion[]
   readonly settings: Settings
 }
 
@@ -197,7 +200,7 @@ async function adjustReferral(tx: WriteTx, standing: Standing): Promise<Referral
   const { own, left } = standing
   const stored = parseCalculation(own.calculation)
   if (!stored) return []
-  const calculation = anchored(stored, left)
+  const calculation = anchored(released(stored, standing), left)
   // A draft (or former draft) without an amount is computed from what is left, once there is a rate or a rule.
   const target = own.status === 'draft' ? undefined : targetOf(calculation, left)
   const changes =
@@ -209,6 +212,13 @@ async function adjustReferral(tx: WriteTx, standing: Standing): Promise<Referral
     return [...changes, await coverAnew(tx, own, of)]
   }
   return changes
+}
+
+/** What was waived of a dispute ends with it, as what it has taken back does. */
+function released(calculation: Calculation, { left, takings }: Standing): Calculation {
+  if (compared(left, coveredOf(calculation)) <= 0) return calculation
+  const over = takings.filter(one => one.kind === 'dispute' && isOver(one, takings)).map(({ id }) => id)
+  return withoutWaivers(calculation, conversion => over.includes(conversion))
 }
 
 /** An amount that was entered grows with what is left of its sale. @throws Failure invalid_argument */

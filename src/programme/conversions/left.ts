@@ -85,6 +85,10 @@ function disputedInAll(takings: readonly Taking[]): bigint {
   return largest(amounts(disputes.filter(({ occurred_at }) => occurred_at === last))) - largest(amounts(won))
 }
 
+/** Whether a dispute takes nothing back any more: it was won, or its shop says in a later total that less is disputed. */
+export const isOver = ({ cumulative, part, amount }: Taking, takings: readonly Taking[]): boolean =>
+  cumulative === 1 ? disputedInAll(takings) < BigInt(amount) : partsOf(takings, 'dispute_won').has(part)
+
 /** How many totals of disputes are kept of those that follow an equal one. */
 const FEW = 20
 

@@ -13,6 +13,7 @@ import {
   coveredOf,
   parseCalculation,
   targetOf,
+  waivedBy,
 } from '../commission/calculation.ts'
 import { addSales } from '../commission/sales.ts'
 import { becauseOf, DUPLICATE, REFUNDED, whyDraft } from './reasons.ts'
@@ -89,8 +90,8 @@ async function waive(tx: WriteTx, before: Referral, after: Referral | undefined)
     throw takesNothingBack(before, own)
   const calculation = own && parseCalculation(own.calculation)
   if (!calculation) return
-  const waived = (calculation.waived ?? 0n) + BigInt(difference)
-  await keep(tx, own, { ...calculation, waived })
+  const waiver = { conversion: before.conversion_id, amount: BigInt(difference) }
+  await keep(tx, own, waivedBy(calculation, waiver))
 }
 
 async function keep(tx: WriteTx, before: Referral, calculation: Calculation): Promise<Referral> {
