@@ -6,7 +6,6 @@ import {
   fraction,
   ONE,
   parseFraction,
-  plus,
   rounded,
   times,
   whole,
@@ -45,7 +44,7 @@ export interface Calculation {
   readonly covered?: Fraction
   /** Nothing of the sale is: it does not count as sold any more. Follows from the two, for queries. */
   readonly gone?: true
-  /** The amount a person has set, including refunds, and the part of the sale that was left then. */
+  /** The amount a person has set, and the part of the sale that it stands for. */
   readonly corrected?: { readonly amount: bigint; readonly left: Fraction }
   /** The affiliate by whose terms it was computed, if a person has moved it to another one since. */
   readonly earner?: number
@@ -105,9 +104,15 @@ export const coveredOf = ({ covered, left }: Calculation): Fraction => covered ?
  * @returns minor units; undefined while a rate or a rule is missing
  */
 export function targetOf(calculation: Calculation, left: Fraction): bigint | undefined {
-  const { corrected, waived = 0n, result } = calculation
-  if (corrected) return rounded(plus(correctedAt(calculation, corrected, left), whole(waived)))
-  return result === null ? undefined : earnedOf(calculation, left).amount + waived
+  const { waived = 0n } = calculation
+  const own = withoutWaived(calculation, left)
+  return own === undefined ? undefined : own + waived
+}
+
+function withoutWaived(calculation: Calculation, left: Fraction): bigint | undefined {
+  const { corrected, result } = calculation
+  if (corrected) return rounded(correctedAt(calculation, corrected, left))
+  return result === null ? undefined : earnedOf(calculation, left).amount
 }
 
 function correctedAt(
@@ -139,14 +144,48 @@ export function anchored(calculation: Calculation, left: Fraction): Calculation 
   return { ...calculation, corrected: { ...corrected, left: before } }
 }
 
-/**
- * The calculation after a person has set the amount.
- * @param refunds sum of the refunds beside the referral
- */
-export function correctedBy(calculation: Calculation, amount: number, refunds: number): Calculation {
-  const { waived: _waived, waivers: _waivers, ...rest } = calculation
-  return { ...rest, corrected: { amount: BigInt(amount + refunds), left: coveredOf(calculation) } }
+interface Correction {
+  /** What the referral was worth, and is to be worth. */
+  readonly from: number
+  readonly to: number
+  /** Sum of the refunds beside it. */
+  readonly refunds: number
 }
+
+/**
+ * The calculation after a person has set the amount. Where refunds stand beside it, it is that of the sale before them, so that
+ * they and what was waived of them shrink or grow with it, as they would have done had it been set before.
+ */
+export function correctedBy(calculation: Calculation, { from, to, refunds }: Correction): Calculation {
+  const { waived = 0n, waivers = [], ...rest } = calculation
+  const covered = coveredOf(calculation)
+  const isAlone = refunds === 0 && waived === 0n
+  const share = isAlone ? undefined : shareOf(calculation, BigInt(from))
+  if (!share) return { ...rest, corrected: { amount: BigInt(to + refunds), left: covered } }
+  const after = { ...rest, corrected: { amount: BigInt(to), left: share } }
+  if (waived === 0n) return after
+  const scaled = (amount: bigint) => rounded(fraction(amount * BigInt(to), BigInt(from)))
+  return {
+    ...after,
+    waived: BigInt(to) + scaled(BigInt(refunds)) - withoutWaived(after, covered)!,
+    waivers: waivers.map(({ conversion, amount }) => ({ conversion, amount: scaled(amount) })),
+  }
+}
+
+/** The part of the sale that a referral stands for without the refunds beside it; undefined for none. */
+function shareOf(calculation: Calculation, amount: bigint): Fraction | undefined {
+  const { left, corrected, result } = calculation
+  if (amount === 0n) return undefined
+  if (withoutWaived(calculation, left) === amount) return left.numerator === 0n ? undefined : left
+  const of = corrected
+    ? { exact: whole(corrected.amount), left: corrected.left }
+    : result && wholeOf(calculation)
+  if (!of || of.exact.numerator <= 0n || of.left.numerator === 0n) return undefined
+  const share = times(of.left, fraction(amount * of.exact.denominator, of.exact.numerator))
+  return compared(share, ONE) > 0 ? ONE : share
+}
+
+const wholeOf = (calculation: Calculation) => ({ exact: earnedOf(calculation, ONE).exact, left: ONE })
 
 /** The calculation after a person has added to what a report has taken back. */
 export function waivedBy(calculation: Calculation, { conversion, amount }: Waiver): Calculation {

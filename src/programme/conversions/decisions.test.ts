@@ -399,6 +399,34 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('amount set beside refunds - they take their share of it, and the explanation says so', async () => {
+    const { id, takeBack } = await sell()
+    await patch(id, { status: 'paid' })
+    await takeBack(50, 'a')
+    await patch(id, { amount: 12 })
+    assert.deepEqual(await amounts(id), ['12.00', '-10.00', '4.00'])
+    const { sentences } = (await service().get(`/referrals/${id}/explanation`)).body
+    const [text] = sentences.filter((one: string) => one.includes('adds 4.00 USD'))
+    assert.match(
+      text,
+      new RegExp(
+        `^Referral \\d+ adds 4\\.00 USD to referral ${id} on \\d{4}-\\d\\d-\\d\\d, because the amount of that was changed by hand\\.$`,
+      ),
+    )
+    assert.ok(sentences.includes('It was changed by hand afterwards, and is worth 12.00 USD now.'), sentences)
+    const { body: moved } = await service().get(`/affiliates/${affiliate.id}/ledger?number=1&order=desc`)
+    assert.equal(moved[0].because, 'referral corrected')
+    // A refund that was rejected before shrinks alike, and stays rejected.
+    const waived = await sell()
+    await patch(waived.id, { status: 'paid' })
+    const { referrals } = await waived.takeBack(50, 'a')
+    await patch(referrals.find((one: any) => one.type === 'refund').id, { status: 'rejected' })
+    await patch(waived.id, { amount: 7.01 })
+    await waived.takeBack(50, 'b')
+    assert.deepEqual(await amounts(waived.id), ['7.01', '-3.50'])
+    assert.deepEqual(await damage(), [])
+  })
+
   test('refund that a person has rejected, changed or deleted - the same report again does not bring it back', async () => {
     const decisions: [decide: (child: number) => Promise<unknown>, then: string[]][] = [
       [child => patch(child, { status: 'rejected' }), []],

@@ -27,6 +27,7 @@ import { adjust, earn } from '../referrals/changing.ts'
 import { coverAnew } from '../referrals/decisions.ts'
 import { DUPLICATE, isTakenBack, REFUNDED } from '../referrals/reasons.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
+import { type Cause, recordRefund } from '../referrals/refunds.ts'
 import { type Conversion, isEarning, isPaid, isTaking, type SentLine } from './conversion.ts'
 import { isOver, leftOf } from './left.ts'
 import { lockReferrals, type Payment } from './payments.ts'
@@ -247,13 +248,13 @@ async function approach(
   const stands = counted.reduce((sum, { amount }) => sum + amount, wasTakenBack ? 0 : own.amount)
   const difference = target - stands
   if (difference === 0) return isStatusLate(standing) ? [await adjustTo(tx, standing, calculation, 0)] : []
-  if (!isOpen(own) && !wasTakenBack) return [await recordRefund(tx, standing, difference)]
+  if (!isOpen(own) && !wasTakenBack) return [await refund(tx, standing, difference)]
   const openAmount = wasTakenBack ? 0 : own.amount
   const fullAmount = Number(targetOf(calculation, ONE))
   const amount = Math.min(Math.max(openAmount + difference, 0), Math.max(fullAmount, openAmount))
   const uncovered = difference - (amount - openAmount)
   const adjustments = amount === openAmount ? [] : [await adjustTo(tx, standing, calculation, amount)]
-  return uncovered === 0 ? adjustments : [...adjustments, await recordRefund(tx, standing, uncovered)]
+  return uncovered === 0 ? adjustments : [...adjustments, await refund(tx, standing, uncovered)]
 }
 
 /** Of what has earned nothing: its amount stays, and it is rejected and raised as what has earned something. */
@@ -324,23 +325,13 @@ function changeTo(own: Referral, amount: number, calculation: Calculation) {
   }
 }
 
-function recordRefund(tx: WriteTx, { own, cause, settings }: Standing, amount: number): Promise<Referral> {
-  const draft = {
-    ...referral.newRow({ campaign: own.campaign }, settings, { time: now(), actor: 0 }),
-    affiliate_id: own.affiliate_id,
-    visit_id: own.visit_id,
-    customer_id: own.customer_id,
-    parent_id: own.id,
-    status: 'unpaid' as const,
-    amount,
-    currency: settings.currency,
-    context: own.context,
-    reference: cause.reference,
-    reference_key: cause.reference_key,
-    created_at: cause.occurred_at,
-    type: 'refund' as const,
-    reason: isTaking(cause.kind) ? cause.kind : DUPLICATE,
-    conversion_id: cause.id,
-  }
-  return earn(tx, draft, settings, postingReason(cause))
-}
+const refund = (tx: WriteTx, { own, cause, settings }: Standing, amount: number): Promise<Referral> =>
+  recordRefund(tx, own, amount, { cause: causeOf(cause), reason: postingReason(cause), settings })
+
+const causeOf = ({ id, kind, reference, reference_key, occurred_at }: Conversion): Cause => ({
+  reference,
+  reference_key,
+  created_at: occurred_at,
+  reason: isTaking(kind) ? kind : DUPLICATE,
+  conversion_id: id,
+})

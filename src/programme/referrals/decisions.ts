@@ -4,6 +4,7 @@
  */
 import { Failure } from '../../base/errors.ts'
 import { fractionText, ONE } from '../../base/fraction.ts'
+import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import {
@@ -16,8 +17,9 @@ import {
   waivedBy,
 } from '../commission/calculation.ts'
 import { addSales } from '../commission/sales.ts'
-import { becauseOf, DUPLICATE, REFUNDED, whyDraft } from './reasons.ts'
+import { becauseOf, CORRECTED, DUPLICATE, REFUNDED, whyDraft } from './reasons.ts'
 import type { Referral } from './referral.ts'
+import { recordRefund } from './refunds.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
@@ -52,7 +54,27 @@ export async function decide(
   if (isGone && refunds.length > 0) throw hasRefunds(refunds[0]!)
   const calculation = parseCalculation(before.calculation)
   if (!calculation || !isSet) return { reason }
-  return { reason, calculation: calculationText(correctedBy(calculation, after.amount, sumOf(refunds))) }
+  const correction = { from: before.amount, to: after.amount, refunds: sumOf(refunds) }
+  return { reason, calculation: calculationText(correctedBy(calculation, correction)) }
+}
+
+/** Brings the refunds below a sale's referral to what a person has set for it. */
+export async function balance(
+  tx: WriteTx,
+  { before, after }: { before: Referral; after: Referral },
+  settings: Settings,
+): Promise<void> {
+  const isOfSale = after.conversion_id !== 0 && after.parent_id === 0
+  if (!isOfSale || after.amount === before.amount) return
+  const refunds = (await store.childrenOf(tx, after.id, MOST_REFUNDS)).filter(isRefund)
+  const last = refunds.at(-1)
+  const calculation = parseCalculation(after.calculation)
+  const target = calculation && targetOf(calculation, coveredOf(calculation))
+  if (!last || target === undefined) return
+  const difference = Number(target) - after.amount - sumOf(refunds)
+  if (difference === 0) return
+  const cause = { ...last, created_at: now(), reason: CORRECTED }
+  await recordRefund(tx, after, difference, { cause, reason: 'referral.edit', settings })
 }
 
 /** Whether what stands below a sale's referral counts towards what is left of the sale. */

@@ -13,7 +13,7 @@ import { MOST_MEMBERS } from '../conversions/payments.ts'
 import { takingsOf } from '../conversions/takings-store.ts'
 import { runOf } from '../runs/store.ts'
 import { MOST_REFUNDS, refundsIn } from './decisions.ts'
-import { becauseOf, DUPLICATE, draftReasonOf } from './reasons.ts'
+import { becauseOf, CORRECTED, DUPLICATE, draftReasonOf } from './reasons.ts'
 import { type Referral, referral } from './referral.ts'
 import * as store from './store.ts'
 import { type ReportedTaking, sentencesOfStrange, sentencesOfTakings, takingText } from './takings.ts'
@@ -146,9 +146,10 @@ function sentenceOfRefund(
   const verb = amount < 0 ? `${takes} back` : adds
   const sum = amountText(Math.abs(amount), { decimals, currency })
   const what = `${verb} ${sum} ${amount < 0 ? 'of' : 'to'} referral ${parent_id}`
+  const day = formatTime(created_at).slice(0, 10)
+  if (reason === CORRECTED) return `${what} on ${day}, because the amount of that was changed by hand.`
   const cause = takings.find(({ id }) => id === conversion_id)
   if (cause) return `${what} because of ${takingText(cause)}.`
-  const day = formatTime(created_at).slice(0, 10)
   return reason === DUPLICATE
     ? `${what} on ${day}, because the sale was reported twice (conversion ${conversion_id}).`
     : `${what} on ${day}.`
@@ -226,7 +227,8 @@ function sentencesOfHand(
   if (isUnknown ? !corrected : result.amount === BigInt(amount)) return []
   const changed = isUnknown ? 'The amount was set by hand' : 'It was changed by hand'
   const worth = `worth ${amountText(amount, { decimals, currency })} now.`
-  if (!corrected || compared(corrected.left, coveredOf(calculation)) === 0) {
+  const isLast = corrected && corrected.amount === BigInt(amount)
+  if (!corrected || isLast || compared(corrected.left, coveredOf(calculation)) === 0) {
     return [`${changed}${isUnknown ? '' : ' afterwards'}, and is ${worth}`]
   }
   const since = `with the refunds and disputes since, it is ${worth}`

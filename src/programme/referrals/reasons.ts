@@ -10,6 +10,9 @@ export const REFUNDED = 'refunded'
 /** Of a referral that is rejected because another report of its payment earns. */
 export const DUPLICATE = 'duplicate'
 
+/** Of a refund that follows from an amount that a person has set for its sale. */
+export const CORRECTED = 'corrected'
+
 const ofDrafts: Readonly<Record<DraftReason, (referral: Reasoned) => string>> = {
   no_rule: () => 'no rule says what it earns',
   no_exchange_rate: ({ original_currency, created_at }) =>

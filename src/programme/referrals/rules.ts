@@ -16,6 +16,7 @@ import { runOf } from '../runs/store.ts'
 import { actionOf, finish, isCalled, isUnique, referenceTaken, refuseTaken, uniqueAfter } from './changing.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
 import {
+  balance,
   decide,
   earnerOf,
   endOfHold,
@@ -157,6 +158,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     const changes = { ...change, ...decided, unique_reference, updated_at: now() }
     const after = await store.referrals.update(tx, before, changes, refuseTaken)
     await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { eventId })
+    await balance(tx, { before, after }, settings)
     // The terms of the other affiliate may be known.
     const isMovedDraft = after.status === 'draft' && after.affiliate_id !== before.affiliate_id
     return isMovedDraft ? rejudgeDraft(tx, settings, after, 'referral.edit') : after

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { describeService, operatorOf } from '../../../test/harness.ts'
+import type { Context, RequestContext } from '../../events/write.ts'
+import { rules as referrals } from '../referrals/rules.ts'
+import { checks } from './check.ts'
+import { create } from './rules.ts'
+
+/** How many steps. LONG=1 tries longer sequences. */
+const MOST = process.env.LONG ? 5 : 3
+
+/** Of a sale of 100.00 that earns 20.00. */
+const steps = {
+  'refund a': { kind: 'refund', part: 'a', amount: 50 },
+  'refund b': { kind: 'refund', part: 'b', amount: 50 },
+  dispute: { kind: 'dispute', part: 'd', amount: 50 },
+  won: { kind: 'dispute_won', part: 'd' },
+  'set 8': { amount: 8 },
+  'set 24': { amount: 24 },
+  reopen: { status: 'unpaid' },
+} as const
+type Beginning = 'open' | 'paid'
+type Step = keyof typeof steps
+
+/** Each step at most once, in each order, where a dispute is won after it began. */
+function* sequences(most: number, before: readonly Step[] = []): Generator<readonly Step[]> {
+  yield before
+  if (before.length === most) return
+  for (const step of Object.keys(steps) as Step[]) {
+    if (before.includes(step) || (step === 'won' && !before.includes('dispute'))) continue
+    yield* sequences(most, [...before, step])
+  }
+}
+
+/** Hundredths of the sale that are left. */
+function leftAfter(done: readonly Step[]): number {
+  const taken = ['refund a', 'refund b', done.includes('won') ? 'none' : 'dispute'] as const
+  return Math.max(0, 100 - 50 * taken.filter(step => done.includes(step as Step)).length)
+}
+
+describeService('an amount that is set beside refunds', service => {
+  let number = 0
+
+  async function play(by: RequestContext & Context, begin: Beginning, done: readonly Step[]) {
+    number += 1
+    const names = { context: 'corrected', reference: `corrected-${number}` }
+    const sale = { kind: 'sale' as const, ...names, affiliate_id: affiliateId, amount: 100 }
+    const created = await create(by, sale)
+    const id = created.referrals[0]!.id
+    const edit = (change: object) => referrals.edit(by, { referral_id: id, ...change })
+    if (begin === 'paid') await edit({ status: 'paid' })
+    const standing = async () => {
+      const rows = await by.database.reader
+        .selectFrom('referrals')
+        .select(['id', 'status', 'amount'])
+        .where(eb => eb.or([eb('id', '=', id), eb('parent_id', '=', id)]))
+        .execute()
+      return rows.filter(({ status }) => status !== 'rejected').reduce((sum, { amount }) => sum + amount, 0)
+    }
+    for (const step of done) {
+      const does = steps[step]
+      if ('kind' in does) await create(by, { ...names, ...does })
+      else await edit(does)
+    }
+    return standing()
+  }
+
+  let affiliateId = 0
+  before(async () => {
+    const terms = { status: 'active', rate: 20, rate_type: 'percentage' }
+    affiliateId = (await service().newAffiliate('set', terms)).id
+  })
+
+  /** Cents of what was earned or set last. */
+  function worthOf(done: readonly Step[]): number {
+    const set = done.findLast(step => step.startsWith('set'))
+    if (set === undefined) return 2000
+    return set === 'set 8' ? 800 : 2400
+  }
+
+  /** Whether an amount was set that refunds had lowered before: it may be of the whole sale or of the rest. */
+  function isSetOfRest(begin: Beginning, done: readonly Step[]): boolean {
+    const opened = begin === 'open' ? 0 : done.indexOf('reopen')
+    if (opened < 0) return false
+    const since = done.slice(opened)
+    const taken = since.findIndex(step => 'kind' in steps[step])
+    return taken >= 0 && since.slice(taken).some(step => step.startsWith('set'))
+  }
+
+  test('is that of the sale, of which they take their share: in any order', async () => {
+    const by = operatorOf(service().database)
+    const wrong: string[] = []
+    for (const begin of ['open', 'paid'] as const) {
+      for (const done of sequences(MOST)) {
+        if (begin === 'open' && done.includes('reopen')) continue
+        const left = leftAfter(done)
+        const total = await play(by, begin, done)
+        const most = done.includes('set 24') ? 2400 : 2000
+        const right = (worthOf(done) * left) / 100
+        const isRight = isSetOfRest(begin, done) && left > 0 ? total >= 0 && total <= most : total === right
+        if (!isRight) wrong.push(`${[begin, ...done].join(', ')}: ${total} and not ${right}`)
+      }
+    }
+    for await (const problem of checks[0]!(service().database.reader)) wrong.push(problem)
+    assert.deepEqual(wrong, [])
+  })
+})

@@ -1,0 +1,38 @@
+/** The referrals that take back part of what a sale has earned, or add to it: each is one step, and none is changed. */
+import type { Settings } from '../../base/settings.ts'
+import { now } from '../../base/time.ts'
+import type { WriteTx } from '../../events/write.ts'
+import type { Reason } from '../ledger/because.ts'
+import { earn } from './changing.ts'
+import { type Referral, referral } from './referral.ts'
+
+/** What a refund follows from. */
+export type Cause = Pick<Referral, 'reference' | 'reference_key' | 'created_at' | 'reason' | 'conversion_id'>
+
+/** @param own the referral of the sale; @param amount below 0 to take back */
+export function recordRefund(
+  tx: WriteTx,
+  own: Referral,
+  amount: number,
+  { cause, reason, settings }: { cause: Cause; reason: Reason; settings: Settings },
+): Promise<Referral> {
+  const { reference, reference_key, created_at, reason: because, conversion_id } = cause
+  const draft = {
+    ...referral.newRow({ campaign: own.campaign }, settings, { time: now(), actor: 0 }),
+    affiliate_id: own.affiliate_id,
+    visit_id: own.visit_id,
+    customer_id: own.customer_id,
+    parent_id: own.id,
+    status: 'unpaid' as const,
+    amount,
+    currency: settings.currency,
+    context: own.context,
+    reference,
+    reference_key,
+    created_at,
+    type: 'refund' as const,
+    reason: because,
+    conversion_id,
+  }
+  return earn(tx, draft, settings, reason)
+}
