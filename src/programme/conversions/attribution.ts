@@ -61,6 +61,9 @@ export interface Candidate {
 export const candidatesOf = ({ candidates }: { readonly candidates: string }): Candidate[] =>
   candidates === '' ? [] : JSON.parse(candidates)
 
+/** Whether it claims the sale: a click token or a visit that cannot be one names nobody, and is as good as none. */
+export const isClaim = ({ by, affiliate_id }: Candidate): boolean => affiliate_id !== 0 || by === 'coupon'
+
 /**
  * The first claim without an objection.
  * @param claims in order of precedence

@@ -191,6 +191,36 @@ describeService('clicks and visits around a sale', service => {
     }
   })
 
+  test('a claim behind a click or a visit that cannot be one - credits the sale, and one behind a refused claim does not', async () => {
+    const { id, token } = await clicked('behind', now() - 60)
+    const self = await service().newAffiliate('buyer', { status: 'active' })
+    const sell = (reference: string, args: object) =>
+      service().post('/conversions', { kind: 'sale', amount: 10, reference, ...args })
+    const codeOf = (number: number) => `BEHIND${number}`
+    const refused: [object, number][] = [
+      [{ click: { last: 'forged' } }, id],
+      [{ click: { first: 'cut', last: `${token.slice(0, -4)}` } }, id],
+      [{ visit_id: 99_999_999 }, id],
+      // Whom or what it names is decided.
+      [{ affiliate_id: self.id, customer: { email: 'buyer@example.com' } }, 0],
+      [{ affiliate_id: 99_999_999 }, 0],
+      [{ coupon: codeOf(5) }, 0],
+    ]
+    for (const [number, [claim, credited]] of refused.entries()) {
+      const reference = `behind ${number}`
+      const { body: first } = await sell(reference, claim)
+      assert.equal(first.conversion.affiliate_id, 0, JSON.stringify(first))
+      await service().post('/coupons', { affiliate_id: id, code: codeOf(number) })
+      for (const again of [claim, { click: { last: token } }, claim]) {
+        const { status, body } = await sell(reference, again)
+        assert.equal(status, 200, JSON.stringify(body))
+      }
+      const { body } = await service().get(`/conversions/${first.conversion.conversion_id}`)
+      assert.equal(body.affiliate_id, credited, JSON.stringify([claim, body]))
+    }
+    assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+  })
+
   test('a claim that only a later report makes and that is refused - the explanation says why', async () => {
     const { id } = await service().newAffiliate('toolate', { status: 'active' })
     await service().post('/coupons', { affiliate_id: id, code: 'LATE', status: 'inactive' })

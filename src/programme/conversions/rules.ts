@@ -8,7 +8,7 @@ import type { Settings } from '../../base/settings.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { readingOf } from '../../records/rules.ts'
 import { noSuch } from '../../records/store.ts'
-import { attribute, type Candidate, candidatesOf, sentenceOf } from './attribution.ts'
+import { attribute, type Candidate, candidatesOf, isClaim, sentenceOf } from './attribution.ts'
 import {
   attributionsIn,
   claimOfAttribution,
@@ -104,7 +104,7 @@ export async function createIn(
 async function recordAgain(report: Report, same: Conversion): Promise<Recorded> {
   const { fact, args } = report
   const isAlias = same.reference !== fact.reference
-  const isClaimed = same.affiliate_id !== 0 || candidatesOf(same).length > 0
+  const isClaimed = same.affiliate_id !== 0 || candidatesOf(same).some(isClaim)
   const says = isAlias || (!isClaimed && hasEvidence(args))
   const payment = isEarning(fact.kind) && says ? await recordAlias(report, same) : report.payment
   const after = await bring(report, payment)
