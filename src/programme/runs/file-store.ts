@@ -11,19 +11,17 @@ export async function filesOf(db: Db, runId: number) {
     .execute()
 }
 
-/** @returns whether this is the first download */
+/** Keeps when a file was first downloaded. */
 export async function markDownloaded(
   tx: Tx,
   file: { run_id: number; format: string; part: number },
   time: number,
-): Promise<boolean> {
-  const inserted = await tx
+): Promise<void> {
+  await tx
     .insertInto('run_files')
     .values({ ...file, downloaded_at: time, handed_over_at: null, handed_over_by: 0 })
     .onConflict(conflict => conflict.doNothing())
-    .returning('part')
-    .executeTakeFirst()
-  return inserted !== undefined
+    .execute()
 }
 
 export async function markHandedOver(

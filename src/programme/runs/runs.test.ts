@@ -185,6 +185,8 @@ describeService('a payout run from who is owed to who is paid', service => {
       ].join('\r\n'),
     )
     assert.equal((await service().get(`/payout-runs/${run.id}/files/csv`)).status, 200)
+    const { body: downloads } = await service().get('/events?type=payout_run.download&number=1000')
+    assert.equal(downloads.filter(({ record_id }: any) => record_id === run.id).length, 2)
     assertFailure(await step(run.id, '/cancel'), 409, 'rest_payout_run_conflict')
     const asDraft = await step(run.id, '/cancel', { status: 'draft', not_handed_over: true })
     assertFailure(asDraft, 409, 'rest_payout_run_conflict')

@@ -70,8 +70,9 @@ export async function file(
     await write(context, async tx => {
       // A cancellation asks whether files were downloaded: it comes before this one, or is asked about it.
       formatNamed(existing(payoutRun, await store.runs.lock(tx, id)), format)
-      const isFirst = await files.markDownloaded(tx, { run_id: id, format, part }, now())
-      if (isFirst) tx.log('payout_run.download', id, { after: fileInLog(kind, run, part) })
+      await files.markDownloaded(tx, { run_id: id, format, part }, now())
+      // Each time, since it says where people are paid to.
+      tx.log('payout_run.download', id, { after: fileInLog(kind, run, part) })
       await noteLost(tx, id)
     })
   }
