@@ -131,20 +131,31 @@ function* linesApart(body: Buffer): Generator<string> {
   }
 }
 
-/** Parses one JSON object, with all digits of long numbers. @throws Failure invalid_json, invalid_argument */
+/** Parses the arguments in a body of JSON. @throws Failure invalid_json, invalid_argument */
 export function parseJson(body: Buffer | string): Parameters {
-  let value: unknown
+  const value = valueIn(body)
+  // Also in a line, and behind a byte order mark.
+  if (value === null || (Array.isArray(value) && value.length === 0)) return noParameters
+  return objectIn(value)
+}
+
+/** Parses one JSON object, which says something. @throws Failure invalid_json, invalid_argument */
+export const parseObject = (body: Buffer): Parameters => objectIn(valueIn(body))
+
+function objectIn(value: unknown): Parameters {
+  if (!isObject(value)) throw new Failure('invalid_json')
+  return value
+}
+
+/** With all digits of long numbers; undefined for what is too deep or has too many names. */
+function valueIn(body: Buffer | string): unknown {
   try {
     const text = typeof body === 'string' ? body : utf8(body)
     // Some editors and exports write a byte order mark.
-    if (isWithinBounds(text)) value = parseExactly(text.replace(/^\uFEFF/, ''))
+    return isWithinBounds(text) ? parseExactly(text.replace(/^\uFEFF/, '')) : undefined
   } catch (cause) {
     throw new Failure('invalid_json', { cause })
   }
-  // Also in a line, and behind a byte order mark.
-  if (value === null || (Array.isArray(value) && value.length === 0)) return noParameters
-  if (!isObject(value)) throw new Failure('invalid_json')
-  return value
 }
 
 /** Checked before parsing: deep nesting and many names cost more than their length. */

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { service } from '../../base/actor.ts'
 import { ArgumentReader } from '../../http/arguments.ts'
 import type { SignedEndpoint } from '../../http/endpoint.ts'
-import { parseJson } from '../../http/parameters.ts'
+import { parseObject } from '../../http/parameters.ts'
 import { createArguments } from '../conversions/schema.ts'
 import { deliver } from './rules.ts'
 import { source } from './source.ts'
@@ -41,6 +41,6 @@ export const deliveries: SignedEndpoint = {
   take: ({ database, settings, within }, id, { headers, body, address }) => {
     const actor = { ...service.actor, name: `source ${id}` }
     const by = { database, settings, within, actor, address }
-    return deliver(by, id, { headers, body, parse: parseJson, argumentsOf: reader.checked })
+    return deliver(by, id, { headers, body, parse: parseObject, argumentsOf: reader.checked })
   },
 }

@@ -406,6 +406,16 @@ describeService('sources', service => {
     assert.match(reply.body.message, /start it with SECRET_KEY/)
   })
 
+  test('400 - signed deliveries that are no JSON object', async () => {
+    const signed = (body: string) => send(woo, body, { 'x-wc-webhook-signature': mac(body, 'base64') })
+    for (const body of ['null', '[]', ' [ ] ', '\uFEFFnull', '[{}]', '1', '"a"', '{', '']) {
+      const reply = await signed(body)
+      const { code } = (await reply.json()) as { code: string }
+      assert.deepEqual([reply.status, code], [400, 'rest_invalid_json'], body)
+    }
+    assert.equal((await signed('{}')).status, 200)
+  })
+
   test('signed deliveries of any shape are answered, and a sale below zero earns nothing', async () => {
     const conversions = await counted()
     const strange = { toString: 1, valueOf: 1 }
