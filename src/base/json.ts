@@ -80,7 +80,14 @@ export const rounded = (value: unknown): unknown =>
  */
 export function problemOfJson(value: unknown, most: number): string | undefined {
   if (JSON.stringify(value).length > most) return `must be at most ${most} characters of JSON.`
+  // JSON would have nothing in its place.
+  if (!hasFiniteNumbers(value)) return 'must have numbers that are not larger than one can be, such as 1e400.'
   return hasPlainTexts(value) ? undefined : 'must have texts and names without control characters.'
+}
+
+function hasFiniteNumbers(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  return !hasMembers(value) || Object.values(value).every(hasFiniteNumbers)
 }
 
 /** Marks of the direction of text stay: names of products have them, and no page shows JSON as one line. */

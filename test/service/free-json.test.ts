@@ -79,6 +79,17 @@ describeService('JSON that is kept for its sender', service => {
     assert.deepEqual([status, body.custom], [201, ['1234567890123456789', 'a"1234567890123456789']])
   })
 
+  test('400 - numbers that are larger than one can be', async () => {
+    for (const custom of ['1e400', '{"a":[-1e400]}']) {
+      assertFailure(await create(`"custom":${custom}`), 400, 'rest_invalid_param')
+      const sale = `{"kind":"lead","reference":"large","metadata":{"a":${custom}}}`
+      const { body } = await service().post('/conversions', sale, { headers: JSON_TYPE })
+      assert.deepEqual(Object.keys(body.data.params), ['metadata'], JSON.stringify(body))
+    }
+    const { body } = await create('"custom":[1e308,-1e-308]')
+    assert.deepEqual(body.custom, [1e308, -1e-308])
+  })
+
   test('400 - control characters and halves of characters, in texts and in names', async () => {
     for (const text of ['"\\ud83d"', '{"a":"\\u0000"}', '{"a":[{"\\u0007":1}]}', '"\\u0085"']) {
       assertFailure(await create(`"custom":${text}`), 400, 'rest_invalid_param')
