@@ -124,6 +124,15 @@ export async function personOfDeleted(db: Db, kind: string, id: number): Promise
 
 type Values = Readonly<Record<string, unknown>>
 
+/** What the log says that a column of a record is, which is not personal; undefined if it says nothing. */
+export async function valueInLog(
+  db: Db,
+  record: { readonly kind: string; readonly id: number; readonly column: string },
+): Promise<unknown> {
+  const entry = await store.lastEntrySaying(db, record)
+  return entry && valuesOf(entry).after?.[record.column]
+}
+
 /** Values of an event, including the personal ones unless they were erased. */
 export function valuesOf({ before_values, after_values, personal, personal_hash }: store.Entry) {
   const personalValues: { before?: Values; after?: Values } = personal === '' ? {} : parseExactly(personal)

@@ -254,15 +254,27 @@ export async function recordsInLog(db: Db, kind: string, after: number, limit: n
   return rows.map(({ record_id }) => record_id!)
 }
 
+/** The last entry that says the value of a column of a record; undefined if there is none. */
+export const lastEntrySaying = (
+  db: Db,
+  { kind, id, column }: { kind: string; id: number; column: string },
+): Promise<Entry | undefined> =>
+  entriesAbout(db, kind)
+    .where('record_id', '=', id)
+    .where('after_values', 'like', `%"${column}":%`)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+
+const entriesAbout = (db: Db, kind: string) =>
+  db.selectFrom('events').selectAll().where('record_kind', '=', kind)
+
 const ENTRIES_AT_ONCE = 1000
 
 /** Entries of a kind's records in a range of identifiers, in order of record and event. */
 export function entriesOf(db: Db, kind: string, first: number, last: number): AsyncGenerator<Entry> {
   return inPages(({ record_id, id } = { record_id: first, id: 0 }) =>
-    db
-      .selectFrom('events')
-      .selectAll()
-      .where('record_kind', '=', kind)
+    entriesAbout(db, kind)
       .where('record_id', '<=', last)
       .where(sql<boolean>`(record_id, id) > (${record_id}, ${id})`)
       .orderBy('record_id')
@@ -273,13 +285,7 @@ export function entriesOf(db: Db, kind: string, first: number, last: number): As
 /** Entries of a singleton record, such as the settings, in order. */
 export function entriesOfOnly(db: Db, kind: string): AsyncGenerator<Entry> {
   return inPages(({ id }: Pick<Entry, 'id'> = { id: 0 }) =>
-    db
-      .selectFrom('events')
-      .selectAll()
-      .where('record_kind', '=', kind)
-      .where('record_id', 'is', null)
-      .where('id', '>', id)
-      .orderBy('id'),
+    entriesAbout(db, kind).where('record_id', 'is', null).where('id', '>', id).orderBy('id'),
   )
 }
 
@@ -322,13 +328,7 @@ async function* inPages(
 /** The entries about the end of some records of a kind. */
 export async function deletionsOf(db: Db, kind: string, ids: readonly number[]): Promise<Entry[]> {
   if (ids.length === 0) return []
-  return db
-    .selectFrom('events')
-    .selectAll()
-    .where('record_kind', '=', kind)
-    .where('record_id', 'in', ids)
-    .where('action', '=', `${kind}.delete`)
-    .execute()
+  return entriesAbout(db, kind).where('record_id', 'in', ids).where('action', '=', `${kind}.delete`).execute()
 }
 
 /** Records of a kind that were about an account, including deleted ones. */

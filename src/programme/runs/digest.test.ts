@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { type RawBuilder, sql } from 'kysely'
 import { assertFailure, describeService, giveSecretKey } from '../../../test/harness.ts'
 import { addSepaPayees, sepaPayer } from '../../../test/sepa-payees.ts'
 import { features } from '../../app.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
+import { digestWith } from './digest.ts'
 
 describeService('an approved run whose items are changed beside the service', service => {
   giveSecretKey()
@@ -77,6 +79,44 @@ describeService('an approved run whose items are changed beside the service', se
     await set('GB33BUKB20201555555555', sepaPayer.payer_iban)
     assert.equal((await service().get(`${path}/files/sepa`)).body, before.body)
     assert.deepEqual(await problems(), [])
+  })
+
+  test('is paid by no file, and check says so: an account, with all that was computed of it made anew', async () => {
+    const { run, path, approve } = await draft()
+    assert.equal((await approve()).body.status, 'approved')
+    const { reader } = service().database
+    const itemsOf = () =>
+      reader
+        .selectFrom('run_items')
+        .selectAll()
+        .where('run_id', '=', run.id)
+        .orderBy('affiliate_id')
+        .execute()
+    const [item] = await itemsOf()
+    const [paidFor = ''] = item!.digest.split('.')
+    const another = { ...item!, payee_account: 'DE…4321' }
+    const payee = [paidFor, another.payee_name, another.payee_account, another.details_id]
+    const digest = `${paidFor}.${hash('sha256', JSON.stringify(payee), 'base64url')}`
+    await change(
+      sql`UPDATE run_items SET payee_account = ${another.payee_account}, digest = ${digest} WHERE id = ${item!.id}`,
+    )
+    const { payer } = await reader
+      .selectFrom('payout_runs')
+      .select('payer')
+      .where('id', '=', run.id)
+      .executeTakeFirstOrThrow()
+    await change(
+      sql`UPDATE payout_runs SET hash = ${digestWith({ payer }, '', await itemsOf())} WHERE id = ${run.id}`,
+    )
+    for (const format of ['sepa', 'csv']) {
+      const refused = await service().get(`${path}/files/${format}`)
+      assertFailure(refused, 409, 'rest_payout_run_conflict')
+      assert.match(refused.body.message, /is not what was approved: .* changed beside the service/)
+    }
+    assert.match(
+      (await problems()).join('\n'),
+      new RegExp(`payout_runs ${run.id}: not what the log says: hash`),
+    )
   })
 
   test('is not approved when another payer is in the settings since it was prepared', async () => {

@@ -1,5 +1,6 @@
 /** The files of a run: which there are, what they contain, and who has them. Each is the same on every download. */
 import { formatTime, now } from '../../base/time.ts'
+import { valueInLog } from '../../events/read.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
@@ -87,7 +88,10 @@ export async function file(
 
 /** Money goes where somebody approved that it goes, whoever has write access to the database. */
 async function refuseChanged({ database }: Context, run: Run): Promise<void> {
-  const changed = await changedBeside(run, itemPages(database.background().reader, run.id))
+  const { reader } = database.background()
+  // Whoever changes an item beside the service can make the hash anew, and not what the log says.
+  const approved = await valueInLog(reader, { kind: payoutRun.name, id: run.id, column: 'hash' })
+  const changed = approved === run.hash ? await changedBeside(run, itemPages(reader, run.id)) : {}
   if (!changed) return
   const what = changed.item
     ? `the payment to affiliate ${changed.item.affiliate_id} was`
