@@ -164,6 +164,20 @@ describeService('conversions', service => {
       /A refund of 5.00 USD takes nothing back, because the sale is in JPY/,
     )
     assert.equal((await report(early)).status, 200)
+    // As the sentence says, also of what was reported as a total.
+    for (const named of [{ part: '1' }, { cumulative: true }]) {
+      const unsaid = { kind: 'refund', reference: fresh(), amount: 5, ...named }
+      await report(unsaid)
+      await report({ reference: unsaid.reference, amount: 10, currency: 'EUR', affiliate_id: id })
+      const refused = await report({ ...unsaid, currency: 'EUR' })
+      assertFailure(refused, 409, 'rest_conversion_exists')
+      assert.match(
+        refused.body.message,
+        /It takes nothing back, because the sale is in EUR: report it once more in EUR, with a part of its own\.$/,
+      )
+      const { status, body } = await report({ ...unsaid, currency: 'EUR', part: 'own' })
+      assert.deepEqual([status, body.explanation.payment.left], [201, 5], JSON.stringify(body))
+    }
   })
 
   test('a rule that pays for no more orders: rejected at nothing, and no rule after it is tried', async () => {

@@ -3,6 +3,7 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { Failure, refuseInvalid } from '../../base/errors.ts'
 import { decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
+import { strangeText } from '../referrals/takings.ts'
 import { type Conversion, isPaid, isTaking } from './conversion.ts'
 import { duplicatesIn, saleOf } from './earning.ts'
 import type { Fact } from './fact.ts'
@@ -39,10 +40,16 @@ export function sameAs(
 }
 
 /** That a report is of another amount or currency than the earlier one of the same. */
-export function differenceFrom(same: Conversion, fact: Fact): Failure | undefined {
+export function differenceFrom(
+  same: Conversion,
+  fact: Fact,
+  payment: readonly Conversion[],
+): Failure | undefined {
   if (same.amount === fact.amount && same.currency === fact.currency) return undefined
+  const sale = isTaking(same.kind) ? saleOf(payment) : undefined
+  const isStrange = sale !== undefined && sale.currency !== same.currency
   return new Failure('conversion_exists', {
-    message: `Conversion ${same.id} is the ${same.kind} of this payment: it is of ${sumOf(same)}, and ${sumOf(fact)} was sent.`,
+    message: `Conversion ${same.id} is the ${same.kind} of this payment: it is of ${sumOf(same)}, and ${sumOf(fact)} was sent.${isStrange ? ` It ${strangeText(sale.currency)}` : ''}`,
     data: { conversion_id: same.id },
   })
 }

@@ -85,7 +85,7 @@ export async function createIn(
   refuseWrong(args, settings)
   const reported = factOf(args, settings)
   const same = sameAs(reported, members, args)
-  const difference = same && differenceFrom(same, reported)
+  const difference = same && differenceFrom(same, reported, members)
   // Nobody reads what a source is told: the amount that was reported first counts, and whatever else this one says.
   if (difference && !(sourceId !== 0 && isEarning(reported.kind))) throw difference
   const fact: Fact = same ? { ...reported, amount: same.amount, currency: same.currency } : reported

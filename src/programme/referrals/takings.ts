@@ -37,9 +37,13 @@ export function sentencesOfStrange(
     .slice(0, MOST_NAMED)
     .map(({ kind, amount, currency }) => {
       const sum = `${decimalText(amount, decimalsOf(currency) ?? 0)} ${currency}`
-      return `A ${kind} of ${sum} takes nothing back, because the sale is in ${ofSale}: report it once more in ${ofSale}, as another part.`
+      return `A ${kind} of ${sum} ${strangeText(ofSale)}`
     })
 }
+
+/** Of what was reported before its sale in another currency, which nobody can know to have been meant. */
+export const strangeText = (ofSale: string): string =>
+  `takes nothing back, because the sale is in ${ofSale}: report it once more in ${ofSale}, with a part of its own.`
 
 /** It reports all refunds, or all disputes, up to its time. */
 const isTotal = ({ kind, cumulative }: ReportedTaking) => kind !== 'dispute_won' && cumulative === 1
