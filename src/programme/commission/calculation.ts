@@ -109,6 +109,9 @@ export function targetOf(calculation: Calculation, left: Fraction): bigint | und
   return own === undefined ? undefined : own + waived
 }
 
+/** What all of the sale is worth, whatever was waived; undefined while a rate or a rule is missing. */
+export const mostOf = (calculation: Calculation): bigint | undefined => withoutWaived(calculation, ONE)
+
 function withoutWaived(calculation: Calculation, left: Fraction): bigint | undefined {
   const { corrected, result } = calculation
   if (corrected) return rounded(correctedAt(calculation, corrected, left))
@@ -156,20 +159,31 @@ interface Correction {
  * The calculation after a person has set the amount. Where refunds stand beside it, it is that of the sale before them, so that
  * they and what was waived of them shrink or grow with it, as they would have done had it been set before.
  */
-export function correctedBy(calculation: Calculation, { from, to, refunds }: Correction): Calculation {
+export function correctedBy(calculation: Calculation, correction: Correction): Calculation {
   const { waived = 0n, waivers = [], ...rest } = calculation
+  const { from, to, refunds } = correction
   const covered = coveredOf(calculation)
-  const isAlone = refunds === 0 && waived === 0n
-  const share = isAlone ? undefined : shareOf(calculation, BigInt(from))
+  const share = shareBeside(calculation, correction)
   if (!share) return { ...rest, corrected: { amount: BigInt(to + refunds), left: covered } }
   const after = { ...rest, corrected: { amount: BigInt(to), left: share } }
   if (waived === 0n) return after
   const scaled = (amount: bigint) => rounded(fraction(amount * BigInt(to), BigInt(from)))
-  return {
-    ...after,
-    waived: BigInt(to) + scaled(BigInt(refunds)) - withoutWaived(after, covered)!,
-    waivers: waivers.map(({ conversion, amount }) => ({ conversion, amount: scaled(amount) })),
-  }
+  const sum = BigInt(to) + scaled(BigInt(refunds)) - withoutWaived(after, covered)!
+  const [first, ...others] = waivers.map(({ conversion, amount }) => ({ conversion, amount: scaled(amount) }))
+  if (!first) return { ...after, waived: sum }
+  // What is left of rounding is with the first, so that they come to the sum.
+  const amount = others.reduce((left, one) => left - one.amount, sum)
+  return { ...after, waived: sum, waivers: [{ ...first, amount }, ...others] }
+}
+
+/** What was waived of a report; undefined for nothing. */
+export const waivedOf = ({ waivers = [] }: Calculation, conversion: number): bigint | undefined =>
+  waivers.find(one => one.conversion === conversion)?.amount
+
+/** The part of the sale that a referral stands for, where refunds stand beside it or were waived. */
+function shareBeside(calculation: Calculation, { from, refunds }: Correction): Fraction | undefined {
+  const isAlone = refunds === 0 && (calculation.waived ?? 0n) === 0n
+  return isAlone ? undefined : shareOf(calculation, BigInt(from))
 }
 
 /** The part of the sale that a referral stands for without the refunds beside it; undefined for none. */
@@ -191,11 +205,11 @@ const wholeOf = (calculation: Calculation) => ({ exact: earnedOf(calculation, ON
 export function waivedBy(calculation: Calculation, { conversion, amount }: Waiver): Calculation {
   const { waived = 0n, waivers = [] } = calculation
   const others = waivers.filter(one => one.conversion !== conversion)
-  const same = waivers.find(one => one.conversion === conversion)
+  const sum = amount + (waivedOf(calculation, conversion) ?? 0n)
   return {
     ...calculation,
     waived: waived + amount,
-    waivers: [...others, { conversion, amount: amount + (same?.amount ?? 0n) }],
+    waivers: sum === 0n ? others : [...others, { conversion, amount: sum }],
   }
 }
 

@@ -424,6 +424,11 @@ describeService('what persons decide about what a sale has earned', service => {
     await patch(waived.id, { amount: 7.01 })
     await waived.takeBack(50, 'b')
     assert.deepEqual(await amounts(waived.id), ['7.01', '-3.50'])
+    const [rejected] = (await service().get(`/referrals?parent_id=${waived.id}&order=asc`)).body
+    assert.equal(rejected.amount, '-3.51')
+    await patch(rejected.id, { status: 'unpaid' })
+    await patch(waived.id, { amount: 20 })
+    assert.deepEqual((await amounts(waived.id)).toSorted(), ['-12.99', '-3.50', '-3.51', '20.00'])
     assert.deepEqual(await damage(), [])
   })
 
@@ -485,6 +490,44 @@ describeService('what persons decide about what a sale has earned', service => {
     await both.takeBack(50, 'd', dispute)
     await both.takeBack(50, 'd', { kind: 'dispute_won' })
     assert.deepEqual(await amounts(both.id), ['20.00', '-10.00', '10.00'])
+    assert.deepEqual(await damage(), [])
+  })
+
+  test('409 - a refund is not waived of what was given back, nor put back once its dispute was won', async () => {
+    const refused = async (method: string, id: number, body?: object) => {
+      const reply = await service().send(method, `/referrals/${id}`, { ...(body && { body }) })
+      assert.equal(reply.status, 409, JSON.stringify(reply.body))
+      return reply.body.message
+    }
+    const refundsOf = async (id: number) => (await service().get(`/referrals?parent_id=${id}&order=asc`)).body
+    const disputed = async () => {
+      const { id, takeBack } = await sell()
+      await patch(id, { status: 'paid' })
+      await takeBack(50, 'd', { kind: 'dispute' })
+      return { id, won: () => takeBack(50, 'd', { kind: 'dispute_won' }) }
+    }
+    const both = await disputed()
+    await both.won()
+    const [taken, given] = await refundsOf(both.id)
+    const more =
+      /^More than all of its sale earns would be owed with referral \d+: reject or delete what adds/
+    assert.match(await refused('PATCH', taken.id, { status: 'rejected' }), more)
+    assert.match(await refused('DELETE', taken.id), more)
+    await patch(given.id, { status: 'rejected' })
+    await patch(taken.id, { status: 'rejected' })
+    assert.deepEqual(await amounts(both.id), ['20.00'])
+    assert.match(await refused('PATCH', given.id, { status: 'unpaid' }), more)
+    const over =
+      /^The dispute that it follows from was won: it takes nothing of referral \d+ back any more\.$/
+    assert.match(await refused('PATCH', taken.id, { status: 'unpaid' }), over)
+    const waived = await disputed()
+    const [child] = await refundsOf(waived.id)
+    await patch(child.id, { status: 'rejected' })
+    await patch(child.id, { status: 'unpaid' })
+    await patch(child.id, { status: 'rejected' })
+    await waived.won()
+    assert.match(await refused('PATCH', child.id, { status: 'unpaid' }), over)
+    assert.deepEqual(await amounts(waived.id), ['20.00'])
     assert.deepEqual(await damage(), [])
   })
 

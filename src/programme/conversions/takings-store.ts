@@ -2,12 +2,17 @@
 import type { Db } from '../../storage/database.ts'
 import type { ReportedTaking } from '../referrals/takings.ts'
 import { isTaking, kinds } from './conversion.ts'
+import type { Taking } from './left.ts'
 import type {} from './table.ts'
 
 const takings = kinds.filter(isTaking)
 
 /** The first refunds and disputes of the payment that a conversion belongs to. */
-export async function takingsOf(db: Db, conversionId: number, limit: number): Promise<ReportedTaking[]> {
+export async function takingsOf(
+  db: Db,
+  conversionId: number,
+  limit: number,
+): Promise<(ReportedTaking & Taking)[]> {
   return db
     .selectFrom('conversions as own')
     .innerJoin('payment_names as known', join =>
@@ -18,7 +23,7 @@ export async function takingsOf(db: Db, conversionId: number, limit: number): Pr
       join.onRef('taking.reference', '=', 'names.name').onRef('taking.context', '=', 'names.context'),
     )
     .select(['taking.id', 'taking.kind', 'taking.amount', 'taking.currency'])
-    .select(['taking.cumulative', 'taking.occurred_at'])
+    .select(['taking.cumulative', 'taking.occurred_at', 'taking.part'])
     .where('own.id', '=', conversionId)
     .where('taking.kind', 'in', takings)
     .orderBy('taking.occurred_at')

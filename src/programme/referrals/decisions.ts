@@ -12,11 +12,17 @@ import {
   calculationText,
   correctedBy,
   coveredOf,
+  mostOf,
   parseCalculation,
   targetOf,
   waivedBy,
+  waivedOf,
 } from '../commission/calculation.ts'
 import { addSales } from '../commission/sales.ts'
+import { isOver } from '../conversions/left.ts'
+import { MOST_MEMBERS } from '../conversions/payments.ts'
+import { takingsOf } from '../conversions/takings-store.ts'
+import { adjust } from './changing.ts'
 import { becauseOf, CORRECTED, DUPLICATE, REFUNDED, whyDraft } from './reasons.ts'
 import type { Referral } from './referral.ts'
 import { recordRefund } from './refunds.ts'
@@ -66,7 +72,10 @@ export async function balance(
 ): Promise<void> {
   const isOfSale = after.conversion_id !== 0 && after.parent_id === 0
   if (!isOfSale || after.amount === before.amount) return
-  const refunds = (await store.childrenOf(tx, after.id, MOST_REFUNDS)).filter(isRefund)
+  const children = await store.childrenOf(tx, after.id, MOST_REFUNDS)
+  const refunds = children.filter(isRefund)
+  for (const child of children.filter(one => one.conversion_id !== 0 && !isRefund(one)))
+    await adjustRejected(tx, child, { before, after, settings })
   const last = refunds.at(-1)
   const calculation = parseCalculation(after.calculation)
   const target = calculation && targetOf(calculation, coveredOf(calculation))
@@ -75,6 +84,20 @@ export async function balance(
   if (difference === 0) return
   const cause = { ...last, created_at: now(), reason: CORRECTED }
   await recordRefund(tx, after, difference, { cause, reason: 'referral.edit', settings })
+}
+
+/** A refund that was rejected takes its share, too, once it is put back. */
+async function adjustRejected(
+  tx: WriteTx,
+  child: Referral,
+  { before, after, settings }: { before: Referral; after: Referral; settings: Settings },
+): Promise<void> {
+  const [was, is] = [before, after].map(({ calculation }) => {
+    const parsed = parseCalculation(calculation)
+    return parsed && waivedOf(parsed, child.conversion_id)
+  })
+  if (is === undefined || is === was || was !== BigInt(-child.amount)) return
+  await adjust(tx, child, { amount: Number(-is) }, settings, 'referral.edit')
 }
 
 /** Whether what stands below a sale's referral counts towards what is left of the sale. */
@@ -107,13 +130,38 @@ async function waive(tx: WriteTx, before: Referral, after: Referral | undefined)
   }
   const worth = (of: Referral | undefined) => (of && of.status !== 'rejected' ? of.amount : 0)
   const difference = worth(after) - worth(before)
+  if (difference !== 0 && before.status === 'rejected') await refuseWon(tx, before)
   const own = difference === 0 ? undefined : await store.referrals.lock(tx, before.parent_id)
   if (before.status === 'rejected' && difference !== 0 && (own === undefined || own.status === 'rejected'))
     throw takesNothingBack(before, own)
   const calculation = own && parseCalculation(own.calculation)
   if (!calculation) return
   const waiver = { conversion: before.conversion_id, amount: BigInt(difference) }
-  await keep(tx, own, waivedBy(calculation, waiver))
+  const waived = waivedBy(calculation, waiver)
+  if (difference > 0 && (after === undefined || after.amount === before.amount)) refuseTwice(before, waived)
+  await keep(tx, own, waived)
+}
+
+/** What a dispute has taken back is given back once it is won. */
+async function refuseWon(tx: WriteTx, { parent_id, conversion_id }: Referral): Promise<void> {
+  if (conversion_id === 0) return
+  const takings = await takingsOf(tx, conversion_id, MOST_MEMBERS)
+  const dispute = takings.find(({ id, kind }) => id === conversion_id && kind === 'dispute')
+  if (!dispute || !isOver(dispute, takings)) return
+  throw new Failure('referral_conflict', {
+    message: `The dispute that it follows from was won: it takes nothing of referral ${parent_id} back any more.`,
+    data: { referral_id: parent_id },
+  })
+}
+
+/** What was taken back may have been given back since: without it, more would be owed than the sale can earn. */
+function refuseTwice({ parent_id }: Referral, calculation: Calculation): void {
+  const [total, most] = [targetOf(calculation, coveredOf(calculation)), mostOf(calculation)]
+  if (total === undefined || most === undefined || total <= most) return
+  throw new Failure('referral_conflict', {
+    message: `More than all of its sale earns would be owed with referral ${parent_id}: reject or delete what adds to that first.`,
+    data: { referral_id: parent_id },
+  })
 }
 
 async function keep(tx: WriteTx, before: Referral, calculation: Calculation): Promise<Referral> {
