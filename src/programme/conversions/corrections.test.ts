@@ -41,6 +41,16 @@ function leftAfter(done: readonly Step[]): number {
 describeService('an amount that is set beside refunds', service => {
   let number = 0
 
+  /** What a referral and those below it come to. */
+  async function standing({ database }: Context, id: number): Promise<number> {
+    const rows = await database.reader
+      .selectFrom('referrals')
+      .select(['status', 'amount'])
+      .where(eb => eb.or([eb('id', '=', id), eb('parent_id', '=', id)]))
+      .execute()
+    return rows.filter(({ status }) => status !== 'rejected').reduce((sum, { amount }) => sum + amount, 0)
+  }
+
   async function play(by: RequestContext & Context, begin: Beginning, done: readonly Step[]) {
     number += 1
     const names = { context: 'corrected', reference: `corrected-${number}` }
@@ -49,20 +59,12 @@ describeService('an amount that is set beside refunds', service => {
     const id = created.referrals[0]!.id
     const edit = (change: object) => referrals.edit(by, { referral_id: id, ...change })
     if (begin === 'paid') await edit({ status: 'paid' })
-    const standing = async () => {
-      const rows = await by.database.reader
-        .selectFrom('referrals')
-        .select(['id', 'status', 'amount'])
-        .where(eb => eb.or([eb('id', '=', id), eb('parent_id', '=', id)]))
-        .execute()
-      return rows.filter(({ status }) => status !== 'rejected').reduce((sum, { amount }) => sum + amount, 0)
-    }
     for (const step of done) {
       const does = steps[step]
       if ('kind' in does) await create(by, { ...names, ...does })
       else await edit(does)
     }
-    return standing()
+    return standing(by, id)
   }
 
   let affiliateId = 0
@@ -103,5 +105,24 @@ describeService('an amount that is set beside refunds', service => {
     }
     for await (const problem of checks[0]!(service().database.reader)) wrong.push(problem)
     assert.deepEqual(wrong, [])
+  })
+
+  test('at the moment at which a dispute is won - is that of the sale as well', async () => {
+    const by = operatorOf(service().database)
+    const totals = await Promise.all(
+      Array.from({ length: 20 }, async (_, number) => {
+        const names = { context: 'at once', reference: `at-once-${number}` }
+        const sale = { kind: 'sale' as const, ...names, affiliate_id: affiliateId, amount: 100 }
+        const { id } = (await create(by, sale)).referrals[0]!
+        await referrals.edit(by, { referral_id: id, status: 'paid' })
+        await create(by, { ...names, ...steps.dispute })
+        await Promise.all([
+          create(by, { ...names, ...steps.won }),
+          referrals.edit(by, { referral_id: id, amount: 8 }),
+        ])
+        return standing(by, id)
+      }),
+    )
+    assert.deepEqual([...new Set(totals)], [800])
   })
 })

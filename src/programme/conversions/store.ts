@@ -231,6 +231,26 @@ const locked = prepared((tx: Db, { id }: { id: string }) => referralsOfPayment(t
 
 const unlocked = prepared((db: Db, { id }: { id: string }) => referralsOfPayment(db, id))
 
+const namingOf = prepared((tx: Db, { id }: { id: number }) =>
+  tx
+    .selectFrom('payment_names')
+    .select('name')
+    .where(
+      sql<boolean>`(context, name) IN (SELECT conversions.context, conversions.reference
+        FROM referrals JOIN conversions ON conversions.id = referrals.conversion_id
+        WHERE referrals.id = ${id} AND referrals.parent_id = 0)`,
+    )
+    .forUpdate(),
+)
+
+/**
+ * Locks the payment of a sale's referral until the transaction ends, before the referral, as reports do: one that waited for the
+ * referral would not see what is recorded below it meanwhile.
+ */
+export async function holdNamesOfReferral(tx: Tx, id: number): Promise<void> {
+  await namingOf(tx, { id })
+}
+
 /** The referrals of a payment, locked until the transaction ends. */
 export async function lockReferralsOf(tx: Tx, id: string): Promise<Referral[]> {
   return locked(tx, { id })
