@@ -179,7 +179,14 @@ export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: S
     if (!cause || !referralOfSale || referralOfSale.calculation === '') continue
     const children = byParent.get(referralOfSale.id) ?? []
     const left = isDuplicate ? ZERO : leftIn(members, conversion)
-    const changes = await adjustReferral(tx, { own: referralOfSale, children, left, cause, takings, settings })
+    const changes = await adjustReferral(tx, {
+      own: referralOfSale,
+      children,
+      left,
+      cause,
+      takings,
+      settings,
+    })
     for (const row of changes) referrals.set(row.id, row)
   }
   return { ...payment, referrals: [...referrals.values()] }

@@ -247,7 +247,7 @@ const namingOf = prepared((tx: Db, { id }: { id: number }) =>
  * Locks the payment of a sale's referral until the transaction ends, before the referral, as reports do: one that waited for the
  * referral would not see what is recorded below it meanwhile.
  */
-export async function holdNamesOfReferral(tx: Tx, id: number): Promise<void> {
+export async function lockNamesOfReferral(tx: Tx, id: number): Promise<void> {
   await namingOf(tx, { id })
 }
 

@@ -12,7 +12,7 @@ import type { Many } from '../../records/bulk-rules.ts'
 import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { affiliateOfAccount } from '../affiliates/store.ts'
-import { holdNamesOfReferral } from '../conversions/store.ts'
+import { lockNamesOfReferral } from '../conversions/store.ts'
 import { runOf } from '../runs/store.ts'
 import { actionOf, finish, isCalled, isUnique, referenceTaken, refuseTaken, uniqueAfter } from './changing.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
@@ -133,7 +133,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
   return write(context, async tx => {
     // Sent together, and in this order.
     const [, settings, row, eventId] = await Promise.all([
-      args.amount === undefined ? undefined : holdNamesOfReferral(tx, args.referral_id),
+      args.amount === undefined ? undefined : lockNamesOfReferral(tx, args.referral_id),
       context.settings.lock(tx),
       store.referrals.lock(tx, args.referral_id),
       tx.reserveEvent(),
