@@ -142,3 +142,14 @@ test('2 - parameters of a URL that leave open what TLS is to be like', async () 
   await assertMisused(/says SSLMODE, which is not known/, ...connect('SSLMODE=require'))
   await assertMisused(/says ssl, which is not known/, ...connect('ssl=no-verify'))
 })
+
+test('2 - a URL that names several hosts, as other programs take it, and 1 - one whose password has a comma', async () => {
+  for (const url of [
+    'postgres://u:p@one:5432,two:5432/x',
+    'postgres://one,two/x',
+    'postgres:///x?host=one,two',
+  ]) {
+    await assertMisused(/names several hosts: name one address/, 'check', '--database', url)
+  }
+  await assertRefused(/ECONNREFUSED/, 'check', '--database', 'postgres://u:a,b@127.0.0.1:1/x')
+})

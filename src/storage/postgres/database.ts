@@ -193,8 +193,16 @@ async function isOurs(db: Kysely<Tables>): Promise<boolean> {
 
 const TLS_PARAMETERS = ['sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey']
 
+/** Behind user and password, which may have commas; or as a parameter. */
+const SEVERAL_HOSTS = /^\w+:\/\/(?:[^/?]*@|(?![^/?]*@))[^@/?]*,|[?&]host=[^&]*,/
+
 /** `sslmode` has the same meaning as for PostgreSQL's own programs. */
 function configOf(url: string): pg.ClientConfig {
+  if (SEVERAL_HOSTS.test(url)) {
+    throw new UrlInvalid(
+      'The database URL names several hosts: name one address, which leads to the primary also after a failover.',
+    )
+  }
   const parameters = URL.canParse(url) ? new URL(url).searchParams : new URLSearchParams()
   const names = [...parameters.keys()]
   const repeated = names.find((name, index) => names.indexOf(name) !== index)
