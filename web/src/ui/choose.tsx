@@ -15,7 +15,7 @@ interface Choice {
 export function ChooseOne({ id, name, checked, onChange }: Choice) {
   const { selectedIds } = useListContext()
   return (
-    <Box sx={{ position: 'relative' }}>
+    <>
       <Checkbox
         size="small"
         checked={checked}
@@ -23,7 +23,7 @@ export function ChooseOne({ id, name, checked, onChange }: Choice) {
         slotProps={{ input: { 'aria-label': `Choose ${name}` } }}
       />
       {selectedIds.at(-1) === id && <ToChosen />}
-    </Box>
+    </>
   )
 }
 
@@ -36,22 +36,24 @@ const BAR = 'chosen'
 function ToChosen() {
   const { selectedIds } = useListContext()
   return (
-    <Button
-      size="small"
-      variant="contained"
-      onClick={() => document.getElementById(BAR)?.querySelector<HTMLElement>('input, button')?.focus()}
-      sx={{
-        position: 'absolute',
-        left: '100%',
-        top: '50%',
-        transform: 'translateY(-50%)',
-        zIndex: 3,
-        whiteSpace: 'nowrap',
-        '&:not(:focus)': visuallyHidden,
-      }}
-    >
-      Actions for {count(selectedIds.length)} chosen
-    </Button>
+    <Box component="span" sx={{ position: 'relative', verticalAlign: 'middle' }}>
+      <Button
+        size="small"
+        variant="contained"
+        onClick={() => document.getElementById(BAR)?.querySelector<HTMLElement>('input, button')?.focus()}
+        sx={{
+          position: 'absolute',
+          left: 4,
+          top: '50%',
+          transform: 'translateY(-50%)',
+          zIndex: 3,
+          whiteSpace: 'nowrap',
+          '&:not(:focus)': visuallyHidden,
+        }}
+      >
+        Actions for {count(selectedIds.length)} chosen
+      </Button>
+    </Box>
   )
 }
 
@@ -61,7 +63,7 @@ export function ChooseAll() {
   const selected = ids.filter(id => selectedIds.includes(id))
   const areAllSelected = ids.length > 0 && selected.length === ids.length
   return (
-    <Box sx={{ position: 'relative' }}>
+    <>
       <Checkbox
         size="small"
         disabled={ids.length === 0}
@@ -77,7 +79,7 @@ export function ChooseAll() {
         slotProps={{ input: { 'aria-label': 'Choose all on this page' } }}
       />
       {selectedIds.length > 0 && <ToChosen />}
-    </Box>
+    </>
   )
 }
 
