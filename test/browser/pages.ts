@@ -10,6 +10,7 @@ const LISTS = [...lists, '/tools/api-keys', '/tools/audit-log']
 const WIDTHS = [768, 900, 1024, 1280]
 const SIZE = { width: 1280, height: 900 }
 const PHONE = { width: 360, height: 740 }
+const SMALLEST = { width: 320, height: 640 }
 
 const MAX_SCRIPT_BYTES = 400 * 1024
 
@@ -38,6 +39,32 @@ export function pageScenarios(world: () => World): void {
     test('asks for nothing that is refused', async () => {
       assert.deepEqual((await faults()).refused, [])
     })
+
+    test('320 pixels wide - the amounts of the latest, each permission of a key, and the last of the tools are in their boxes', () =>
+      world().work(
+        '/affiliates/1/show',
+        async page => {
+          const isWithin = async (box: string) => {
+            await page.locator(box).waitFor()
+            const beyond = await page.evaluate<number>(`(() => {
+              const box = document.querySelector(${JSON.stringify(box)})
+              return box.scrollWidth - box.clientWidth
+            })()`)
+            assert.ok(beyond <= 0, `${box}: ${beyond} pixels more`)
+          }
+          await settled(page)
+          for (const kind of ['payouts', 'referrals']) await isWithin(`[aria-label="Latest ${kind}"]`)
+          await goTo(page, '/tools/api-keys')
+          const last = page.getByRole('tab', { name: 'System' })
+          await last.scrollIntoViewIfNeeded()
+          const { x, width } = (await last.boundingBox())!
+          assert.ok(x + width <= SMALLEST.width, `${x} ${width}`)
+          await page.getByRole('button', { name: 'Generate API key' }).click()
+          await page.getByRole('checkbox').first().waitFor()
+          await isWithin('[role=dialog] .MuiTableContainer-root')
+        },
+        SMALLEST,
+      ))
 
     test('360 pixels wide - the menu opens, and filters narrow a list', () =>
       world().work(
@@ -483,7 +510,7 @@ async function walkThrough(world: World): Promise<Faults> {
     }
   }
   const onPhone = async (page: Page) => {
-    await resize(page, PHONE)
+    await resize(page, SMALLEST)
     faults.light.push(...(await faultsOnPhone(page)))
   }
   await world.visit('/login', examine, SIZE)
@@ -553,7 +580,7 @@ async function resize(page: Page, size: typeof SIZE): Promise<void> {
 
 async function faultsOnPhone(page: Page): Promise<string[]> {
   const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
-  return width > PHONE.width ? [`${new URL(page.url()).pathname} is ${width} pixels wide`] : []
+  return width > SMALLEST.width ? [`${new URL(page.url()).pathname} is ${width} pixels wide`] : []
 }
 
 /** Tables that are wider than their box, and addresses that take two lines. */

@@ -143,6 +143,11 @@ const components: NonNullable<ThemeOptions['components']> = {
   },
   MuiTextField: { defaultProps: { variant: 'outlined', size: 'small', margin: 'none' } },
   MuiFormControl: { defaultProps: { variant: 'outlined', size: 'small', margin: 'none' } },
+  MuiSelect: {
+    styleOverrides: {
+      select: ({ theme }) => ({ [theme.breakpoints.down('sm')]: { whiteSpace: 'normal' } }),
+    },
+  },
   MuiAutocomplete: {
     defaultProps: { size: 'small' },
     styleOverrides: {

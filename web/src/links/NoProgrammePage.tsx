@@ -8,7 +8,12 @@ export function NoProgrammePage() {
   const may = useCan()('settings.edit')
   if (programme_page !== '') return null
   return (
-    <Alert severity="warning" role="note">
+    <Alert
+      severity="warning"
+      role="note"
+      // Among the details of a record, which leave it little room.
+      sx={{ px: { xs: 1.25, sm: 2 }, '& .MuiAlert-icon': { display: { xs: 'none', sm: 'flex' } } }}
+    >
       This link leads nowhere yet: set the programme page{' '}
       {may ? (
         <Link component={RouterLink} to="/settings" color="inherit">

@@ -28,7 +28,7 @@ export function PayoutRows({ payouts }: { payouts: Payout[] }) {
           <TableCell>
             <RowLink to={`/payouts/${payout.id}`}>#{payout.id}</RowLink>
           </TableCell>
-          <TableCell sx={{ whiteSpace: 'nowrap' }} title={time(payout.date)}>
+          <TableCell sx={{ whiteSpace: { sm: 'nowrap' } }} title={time(payout.date)}>
             {day(payout.date)}
           </TableCell>
           <TableCell sx={{ ...wideOnly, overflowWrap: 'anywhere', minWidth: 90 }}>

@@ -218,6 +218,8 @@ function DryRun({
   )
 }
 
+const dense = { '& th, & td': { px: { xs: 0.5, sm: 1.75 } }, '& td': { overflowWrap: 'anywhere' } } as const
+
 /** What becomes of each line of the file: those that match no payment and those that contradict come first. */
 function Lines({
   preview: { lines, conflicts, unknown_references: unknown, recorded, unchanged },
@@ -228,7 +230,7 @@ function Lines({
   if (lines.length + conflicts.length + unknown.length === 0) return null
   return (
     <TableContainer tabIndex={0} role="region" aria-label="Lines of the file" sx={{ maxHeight: 420 }}>
-      <Table size="small" stickyHeader>
+      <Table size="small" stickyHeader sx={dense}>
         <TableHead>
           <TableRow>
             <TableCell>Reference</TableCell>

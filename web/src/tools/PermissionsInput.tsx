@@ -18,8 +18,9 @@ import { matrixOf, readOnly } from './key.ts'
 
 const dense = {
   '& tbody tr:last-of-type > *': { borderBottom: 0 },
-  '& th, & td': { px: { xs: 0.5, sm: 1.5 } },
+  '& th, & td': { px: { xs: 0.25, sm: 1.5 } },
   '& th:first-of-type': { pl: 1.5 },
+  '& .MuiCheckbox-root': { px: { xs: 0.5, sm: 1.125 } },
 } as const
 
 /**

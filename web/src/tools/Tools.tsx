@@ -31,6 +31,8 @@ export function Tools() {
       <Tabs
         value={tab.path}
         aria-label="Tools"
+        variant="scrollable"
+        scrollButtons={false}
         sx={{ borderBottom: 1, borderColor: 'divider', mb: 3, mt: -1.5 }}
       >
         {tabs.map(({ path: value, label }) => (

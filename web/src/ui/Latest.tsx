@@ -81,7 +81,12 @@ export function LatestTable({
     <TableContainer tabIndex={0} role="region" aria-label={label}>
       <Table
         size="small"
-        sx={{ '& tbody tr:last-of-type td': { borderBottom: 0 }, '& th, & td': { px: { xs: 0.75, sm: 2 } } }}
+        sx={{
+          '& tbody tr:last-of-type td': { borderBottom: 0 },
+          '& th, & td': { px: { xs: 0.75, sm: 2 } },
+          // Days take two lines where the amount would not be seen otherwise.
+          '& .MuiTypography-noWrap': { whiteSpace: { xs: 'normal', sm: 'nowrap' } },
+        }}
       >
         <TableHead>
           <TableRow>{head}</TableRow>
