@@ -78,6 +78,25 @@ export function keyboardScenarios(world: () => World): void {
     })
   })
 
+  test('double click on what is done at once - a run is prepared again once', async () => {
+    const { affiliate } = await pendingReferral('preparedtwice')
+    await world().make('/referrals', { affiliate_id: affiliate, amount: 876_543, status: 'unpaid' })
+    const run = await world().make('/payout-runs', { minimum: 876_543 })
+    await world().work(`/payout-runs/${run.id}/show`, async page => {
+      const sent: string[] = []
+      page.on('request', request => request.method() === 'POST' && sent.push(request.url()))
+      await page.route(/\/payout-runs\/\d+$/, async route => {
+        await new Promise(resolve => setTimeout(resolve, 500))
+        await route.continue()
+      })
+      await page.getByRole('button', { name: 'Prepare again' }).dblclick()
+      await page.getByText(`Payout run ${run.id} is being prepared again`).waitFor()
+      await settled(page)
+      assert.equal(sent.length, 1)
+    })
+    await world().api('POST', `/payout-runs/${run.id}/cancel`)
+  })
+
   describe('keyboard', () => {
     test('rows that are chosen - what can be done with them is one stop away from the last', () =>
       world().work('/referrals', async page => {

@@ -113,12 +113,21 @@ function Approve({ run }: { run: Run }) {
 function PrepareAgain({ run }: { run: Run }) {
   const step = useStep(run)
   const notify = useNotify()
-  const prepare = () =>
-    step('', {}, `${nameOf(run)} is being prepared again`).catch(error =>
-      notify(messageOf(error), { type: 'error' }),
-    )
+  const [busy, setBusy] = useState(false)
+  const prepare = async () => {
+    // The second half of a double press.
+    if (busy) return
+    setBusy(true)
+    try {
+      await step('', {}, `${nameOf(run)} is being prepared again`)
+    } catch (error) {
+      notify(messageOf(error), { type: 'error' })
+    } finally {
+      setBusy(false)
+    }
+  }
   return (
-    <Button variant="outlined" onClick={prepare}>
+    <Button variant="outlined" aria-busy={busy} onClick={prepare}>
       Prepare again
     </Button>
   )
