@@ -189,8 +189,6 @@ export function pageScenarios(world: () => World): void {
         await page.getByRole('link', { name: 'Payouts' }).focus()
         await page.keyboard.press('Enter')
         await page.getByRole('heading', { level: 1, name: 'Payouts' }).waitFor()
-        // As who goes there by key: what follows Enter at once presses nothing else.
-        await page.keyboard.press('Tab')
         await page.getByRole('link', { name: 'Record payout' }).focus()
         await page.keyboard.press('Enter')
         await page.getByRole('heading', { level: 1, name: 'Record payout' }).waitFor()

@@ -16,6 +16,10 @@ function isPress({ key, isComposing, target }: KeyboardEvent): boolean {
   return !isComposing && (key === 'Enter' || (key === ' ' && !isText(target)))
 }
 
+/** The dialog that a press is in. */
+const dialogOf = (target: EventTarget | null) =>
+  target instanceof Element ? target.closest('[role=dialog], [role=alertdialog]') : null
+
 const isHeldFor = ({ repeat, target }: KeyboardEvent) => repeat && !(target instanceof HTMLTextAreaElement)
 
 const pressedBy = ({ target }: Event) =>
@@ -27,21 +31,21 @@ function drop(event: Event): void {
 }
 
 /**
- * Drops the second press of Enter, where the focus has come to another element by itself, such as to the button of a dialog
- * that the first has opened; what a key does that is held; and the second click of a double click on what was not there for
- * the first.
+ * Drops the second press of Enter in a dialog that the first has opened; what a key does that is held; and the second click of
+ * a double click on something else than the first.
  */
 export function useSinglePresses(): void {
   useEffect(() => {
-    let byKey: { target: EventTarget | null; at: number } | undefined
+    let byKey: { dialog: Element | null; at: number } | undefined
     let byPointer: Element | null = null
     const press = (event: KeyboardEvent) => {
-      const { target, timeStamp: at } = event
+      const { timeStamp: at } = event
+      const dialog = dialogOf(event.target)
       // Whoever presses another key in between has moved the focus, or typed.
       if (!isPress(event)) byKey = undefined
       else if (isHeldFor(event)) drop(event)
-      else if (byKey && byKey.target !== target && at - byKey.at < SECOND_PRESS_MS) drop(event)
-      else byKey = { target, at }
+      else if (byKey && dialog && dialog !== byKey.dialog && at - byKey.at < SECOND_PRESS_MS) drop(event)
+      else byKey = { dialog, at }
     }
     const point = () => {
       byKey = undefined
