@@ -81,10 +81,10 @@ export const since = (description: string) => moment(`${description} ${MOMENT_FO
 export const span = (description: string) =>
   Type.Union(
     [
-      moment('One day: of a time of day, the whole day in UTC.'),
+      moment('A whole day in UTC, even if it has a time of day.'),
       Type.Object({
-        start: Type.Optional(moment('The first day or second that belongs to the span.')),
-        end: Type.Optional(moment('The last day or second that belongs to the span.')),
+        start: Type.Optional(moment('First day or second of the period.')),
+        end: Type.Optional(moment('Last day or second of the period.')),
       }),
     ],
     { description: `${description} ${MOMENT_FORMS}` },

@@ -7,28 +7,28 @@ const text = (description: string) => ({ description, schema: { type: 'string' }
 const count = (description: string) => ({ description, schema: { type: 'integer', minimum: 0 } }) as const
 
 export const answerHeaders = {
-  'X-Request-Id': text('Names the request in the log of the service.'),
+  'X-Request-Id': text("Identifies the request in the service's log."),
   'X-Ignored-Arguments': text(
-    'Where there are any: the arguments that are none here or had no value, with commas between them.',
+    'Arguments that were ignored, separated by commas: unknown ones, and those without a value. Absent if there are none.',
   ),
-  ETag: text('Names what the record shows, for If-Match and If-None-Match.'),
-  Location: text('The address of what was created.'),
-  Link: text('The address of the next page, with rel="next", while there is more.'),
-  'X-Total-Count': count('With count=1: how many there are on all pages.'),
-  'X-WP-Total': count('How many there are on all pages.'),
-  'X-WP-TotalPages': count('How many pages there are.'),
-  'Content-Disposition': text('The name of the file.'),
+  ETag: text('Entity tag of the fields that are shown, for If-Match and If-None-Match.'),
+  Location: text('URL of the created record.'),
+  Link: text('URL of the next page, with rel="next"; absent if there are no more records.'),
+  'X-Total-Count': count('Only with count=1: number of records on all pages.'),
+  'X-WP-Total': count('Number of records on all pages.'),
+  'X-WP-TotalPages': count('Number of pages.'),
+  'Content-Disposition': text('File name of the download.'),
   'Idempotent-Replayed': {
-    description: 'Where the answer, or a part of it, is that to an earlier request.',
+    description: 'Sent if the answer, or a part of it, is that to an earlier request.',
     schema: { type: 'string', enum: ['true'] },
   },
-  'RateLimit-Limit': count('How many requests the API key has in a minute; absent where there is no limit.'),
-  'RateLimit-Remaining': count('How many of them are left.'),
-  'RateLimit-Reset': count('In how many seconds the minute is over.'),
-  'RateLimit-Policy': text('The limit, with its window in seconds: 600;w=60.'),
-  'Retry-After': count('In how many seconds to try again.'),
-  'WWW-Authenticate': text('How an API key is sent.'),
-  Allow: text('The methods of the route.'),
+  'RateLimit-Limit': count('Requests that the API key may make per minute; absent if there is no limit.'),
+  'RateLimit-Remaining': count('Requests left in this minute.'),
+  'RateLimit-Reset': count('Seconds until this minute is over.'),
+  'RateLimit-Policy': text('The limit and its window in seconds: 600;w=60.'),
+  'Retry-After': count('Seconds to wait before trying again.'),
+  'WWW-Authenticate': text('How to send an API key.'),
+  Allow: text('Methods that the route accepts.'),
 } as const
 
 export type AnswerHeader = keyof typeof answerHeaders

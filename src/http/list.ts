@@ -35,7 +35,7 @@ export function listArguments<F extends TProperties>(
         minimum: -1,
         maximum: Number.MAX_SAFE_INTEGER,
         default: DEFAULT_NUMBER,
-        description: 'How many to list; 0 or -1 lists all.',
+        description: 'Number of records to list; 0 or -1 lists all.',
       }),
     ),
     offset: Type.Optional(
@@ -43,21 +43,21 @@ export function listArguments<F extends TProperties>(
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
         default: 0,
-        description: 'How many to pass over. A cursor is faster far into a list.',
+        description: 'Number of records to skip. Far into a list, a cursor is faster.',
       }),
     ),
     ...ordering(orders),
     cursor: Type.Optional(
       Type.String({
-        ...line(2000, 'Where the page begins: from the Link header (rel="next") of the page before.'),
+        ...line(2000, 'Start of the page, from the Link header (rel="next") of the previous page.'),
         minLength: 1,
       }),
     ),
-    count: Type.Optional(flag('Adds the header X-Total-Count: how many there are on all pages.')),
+    count: Type.Optional(flag('Adds the header X-Total-Count, the number of records on all pages.')),
     fields: Type.Optional(
       listOf(
         choice(['*', 'ids', ...fields]),
-        'Which fields to show: *, a list of fields, or ids for bare identifiers.',
+        'Fields to show: a list of names, * for all of them, or ids for identifiers only.',
       ),
     ),
     ...narrowing(filters),
@@ -65,7 +65,7 @@ export function listArguments<F extends TProperties>(
 }
 
 /** Clients write it in either case; it is read as lower case. */
-export const direction = choice(['asc', 'desc', 'ASC', 'DESC'], 'Ascending or descending, in any case.')
+export const direction = choice(['asc', 'desc', 'ASC', 'DESC'], 'Sort in ascending or descending order.')
 
 /** A list shows fewer fields if it is asked to, which is a type of its own. */
 function partialOf(record: TObject) {
@@ -79,7 +79,7 @@ export const listAnswer = (record: TObject) => ({
   schema: Type.Array(
     Type.Union([
       Type.Partial(record, partialOf(record)),
-      Type.Integer({ description: 'The identifier, with fields=ids.' }),
+      Type.Integer({ description: 'Identifier of the record, with fields=ids.' }),
     ]),
   ),
   headers: ['Link', 'X-Total-Count'] as const,
@@ -89,7 +89,7 @@ export const listAnswer = (record: TObject) => ({
 export function ordering(orders: readonly string[]) {
   return {
     orderby: Type.Optional(
-      withDefault(choice(orders, 'What to order by. Ties are in order of identifier.'), orders[0]),
+      withDefault(choice(orders, 'What to sort by. Ties are sorted by identifier.'), orders[0]),
     ),
     order: Type.Optional(withDefault(direction, 'asc')),
   }
@@ -100,10 +100,7 @@ export function narrowing<F extends TProperties>(filters: F) {
   return {
     ...filters,
     filter: Type.Optional(
-      Type.Object(
-        {},
-        { description: 'Another way to write what narrows the list: filter[status] is status.' },
-      ),
+      Type.Object({}, { description: 'Another way to write filters: filter[status] is the same as status.' }),
     ),
   }
 }

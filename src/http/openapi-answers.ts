@@ -119,14 +119,14 @@ const errorSchema = {
   required: ['code', 'message', 'data'],
   properties: {
     code: { type: 'string' },
-    message: { type: 'string', description: 'What is wrong, with which argument, and what would be right.' },
+    message: { type: 'string', description: 'What is wrong, with which argument, and what is expected.' },
     data: {
       type: 'object',
       required: ['status'],
       properties: {
         status: { type: 'integer' },
         params: {
-          description: 'The names of missing arguments, or the reasons by argument.',
+          description: 'Names of the missing arguments, or a reason for each invalid argument.',
           anyOf: [
             { type: 'array', items: { type: 'string' } },
             { type: 'object', additionalProperties: { type: 'string' } },
@@ -137,8 +137,8 @@ const errorSchema = {
   },
 }
 
-const REPEATED = 'It is there already, by an earlier request.'
-const RESULTS = `A result for each line of application/x-ndjson, in their order; at most ${MOST_LINES}.`
+const REPEATED = 'An earlier request has already created the record.'
+const RESULTS = `With application/x-ndjson, one result per line, in the same order; at most ${MOST_LINES} lines.`
 
 /** The answers of operations. Headers and failures are the same in many, so each is described once and referred to. */
 export class Answers {
@@ -200,7 +200,7 @@ export class Answers {
 
   #unchanged(): Json {
     return this.#shared('not_modified', () => ({
-      description: 'The record is what If-None-Match names.',
+      description: 'The record still matches If-None-Match.',
       headers: this.#named([...ofCaller, 'X-Ignored-Arguments', 'ETag']),
     }))
   }
@@ -247,15 +247,18 @@ function lineSchema({ result }: Lines): Json {
     type: 'object',
     required: ['line', 'status'],
     properties: {
-      line: { type: 'integer', description: 'The number of the line, from 1.' },
-      status: { type: 'integer', description: 'As of a request that has this line alone as its body.' },
-      code: { type: 'string', description: 'Of the error, where the line was not done.' },
+      line: { type: 'integer', description: 'Number of the line, from 1.' },
+      status: {
+        type: 'integer',
+        description: 'Status of the answer to a request with this line alone as its body.',
+      },
+      code: { type: 'string', description: 'Code of the error, if the line was refused.' },
       message: { type: 'string', description: 'What is wrong with the line.' },
-      data: { type: 'object', description: 'As of an error.' },
+      data: { type: 'object', description: 'As in the answer to a request that fails.' },
       ignored: {
         type: 'array',
         items: { type: 'string' },
-        description: 'Names in the line that are no arguments, or have no value.',
+        description: 'Arguments of the line that were ignored: unknown ones, and those without a value.',
       },
       ...result,
     },

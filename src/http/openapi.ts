@@ -18,7 +18,7 @@ export function openApi(resources: readonly Resource[], serverUrl: string, versi
       title: 'affiliated',
       version,
       description:
-        'Affiliates and their payouts. Every request but a signed delivery to a source carries an API key.',
+        'Affiliates and their payouts. Every request carries an API key, except signed deliveries to a source.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
@@ -30,7 +30,7 @@ export function openApi(resources: readonly Resource[], serverUrl: string, versi
         basic: {
           type: 'http',
           scheme: 'basic',
-          description: 'The public key as user name, the token as password.',
+          description: 'The public key as the user name, the token as the password.',
         },
         bearer: { type: 'http', scheme: 'bearer', description: 'The token.' },
         ...Object.fromEntries(resources.flatMap(signatures)),
@@ -61,12 +61,22 @@ const header = (name: string, description: string, schema: Json = {}): Json => (
   description,
   schema: { type: 'string', ...schema },
 })
-const idempotencyKey = header('Idempotency-Key', 'Names this write, so that it is done once.', {
-  minLength: 1,
-  maxLength: 255,
-})
-const ifMatch = header('If-Match', 'Does it only if the record is still one of these, or any with *.')
-const ifNoneMatch = header('If-None-Match', 'Answers 304 if the record is still one of these.')
+const idempotencyKey = header(
+  'Idempotency-Key',
+  'Identifies this write, so that repeating the request does not carry it out again.',
+  {
+    minLength: 1,
+    maxLength: 255,
+  },
+)
+const ifMatch = header(
+  'If-Match',
+  'Carries out the request only if the record still matches one of these entity tags; * matches any.',
+)
+const ifNoneMatch = header(
+  'If-None-Match',
+  'Answers 304 if the record still matches one of these entity tags.',
+)
 
 function operation(resource: Resource, endpoint: Endpoint, method: string, answers: Answers): Json {
   const ofItem = inPath(endpoint)

@@ -21,9 +21,9 @@ export interface BulkArguments {
   readonly all?: boolean
   /** Only records after this identifier. */
   readonly after?: number
-  /** The statuses of those to which it is done: it fails for others. Any if empty. */
+  /** Statuses that the records must have: the action fails for others. Any if empty. */
   readonly from?: readonly string[]
-  /** Fields of each as they were when it was decided: it fails for those that differ, and for those that are not among them. */
+  /** The records as they were when the decision was made: the action fails for those that differ or are not among them. */
   readonly seen?: readonly Seen[]
 }
 

@@ -10,29 +10,33 @@ import { type Kind, pathOf } from './kind.ts'
 
 const outcome = (actions: readonly string[]) =>
   Type.Object({
-    action: choice(actions, 'What was to be done.'),
-    done: Type.Array(Type.Integer(), { description: 'Identifiers of those to which it was done.' }),
+    action: choice(actions, 'The action of the request.'),
+    done: Type.Array(Type.Integer(), {
+      description: 'Identifiers of the records for which the action succeeded.',
+    }),
     failed: Type.Array(
       Type.Object({
         id: Type.Integer({ description: 'Identifier.' }),
-        code: Type.String({ description: 'The code of the error.' }),
-        message: Type.String({ description: 'Why it was not done.' }),
+        code: Type.String({ description: 'Code of the error.' }),
+        message: Type.String({ description: 'Why the action failed.' }),
       }),
-      { description: 'Those to which it was not done, and why.' },
+      { description: 'Records for which the action failed, and why.' },
     ),
     next: Type.Union([Type.Integer(), Type.Null()], {
       description:
-        'Null when all were gone through; else send the same again with it as after. A request goes through 1,000, or for 10 seconds.',
+        'Null once all records are processed; otherwise send the same request again with this value as after. A request processes 1,000 records, or runs for 10 seconds.',
     }),
   })
 
 const selection = {
-  all: Type.Optional(flag('Means all that there are; required where nothing else says which are meant.')),
+  all: Type.Optional(
+    flag('Confirms that all records are meant; required if no filter limits the selection.'),
+  ),
   after: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Only those behind this identifier: next of the answer before.',
+      description: 'Only records with higher identifiers than this: next from the previous answer.',
     }),
   ),
 }
@@ -41,7 +45,7 @@ const selection = {
 const fromOf = ({ status }: TProperties) => ({
   from: Type.Optional({
     ...status!,
-    description: 'The statuses of those to which it is done: it fails for others.',
+    description: 'Statuses that the records must have: the action fails for others.',
   }),
 })
 
@@ -54,7 +58,7 @@ const seenOf = ({ record, item }: Schemas) => ({
   seen: Type.Optional(
     listOf(
       Type.Object({ ...Type.Partial(record).properties, ...item.properties }),
-      'Fields of each as they were when it was decided: it fails for those that differ, and for those that are not among them.',
+      'The records as they were when the decision was made, with any of their fields: the action fails for records that differ, and for records that are not in this list.',
     ),
   ),
 })
@@ -85,7 +89,7 @@ export function bulkEndpoints({ kind, many, actions, actionArguments = {}, remov
       permission: `${table}.edit`,
       summary: `Change many ${title.toLowerCase()}`,
       arguments: Type.Object({
-        action: choice(names, 'What is to be done to each.'),
+        action: choice(names, 'Action to carry out on each record.'),
         ...fromOf(filters),
         ...seenOf(kind),
         ...actionArguments,

@@ -19,8 +19,8 @@ export type Filters = ReadonlyMap<string, { readonly filter: Filter; readonly co
 
 /** Those of every kind. */
 const always = {
-  exclude: Type.Optional(identifiers('Not those with one of these identifiers.')),
-  updated_since: Type.Optional(since('Only what was created or changed at this time or later.')),
+  exclude: Type.Optional(identifiers('Leaves out records with one of these identifiers.')),
+  updated_since: Type.Optional(since('Only records created or changed at this time or later.')),
 }
 
 /** No filter of a field can have such a name. */
@@ -28,11 +28,10 @@ const reserved: ReadonlySet<string> = new Set([...ofEveryList, 'search', ...Obje
 
 /** @param search what a search looks through */
 export function filterArguments(kind: string, filters: Filters, search: string): Record<string, TSchema> {
-  const one = `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind.replaceAll('_', ' ')}`
   const { exclude, updated_since } = always
   return {
     search: Type.Optional(line(254, search)),
-    [`${kind}_id`]: Type.Optional(identifiers(`Only ${one} with one of these identifiers.`)),
+    [`${kind}_id`]: Type.Optional(identifiers(`Only records with one of these identifiers.`)),
     exclude,
     ...Object.fromEntries([...filters].map(([name, { filter }]) => [name, Type.Optional(filter.schema)])),
     updated_since,

@@ -193,7 +193,7 @@ export function kind<const N extends string, const T extends string, const F ext
   const schemas = (part: 'wire' | 'create' | 'edit') =>
     Object.fromEntries(parts.flatMap(({ name, field }) => (field[part] ? [[name, field[part]]] : [])))
   const item = { [idName]: identifier(`Identifier of the ${name.replaceAll('_', ' ')}.`) }
-  const id = { id: Type.Integer({ description: `Always equal to ${idName}.` }) }
+  const id = { id: Type.Integer({ description: `Same as ${idName}.` }) }
   const filters = filtersOf(parts)
   return {
     name,
@@ -294,8 +294,8 @@ function searchDescription(parts: readonly Part[]): string {
     alternatives.format(parts.filter(which).map(({ name }) => name.replaceAll('_', ' ')))
   const [words, aliases] = [named(isSearched), named(({ field }) => field.alias)]
   if (words === '') return 'An identifier.'
-  const digits = aliases && ` (digits find a whole ${aliases} as well)`
-  return `An identifier${digits}, or words of the ${words}, each or a part of it, in any order.`
+  const digits = aliases && ` (digits alone also find a whole ${aliases})`
+  return `An identifier${digits}, or words or parts of words of the ${words}, in any order.`
 }
 
 function problemsOf(parts: readonly Part[], args: Row, settings: Settings): Problems {

@@ -54,7 +54,7 @@ export const anyCurrency = (description: string): Filter =>
   })
 
 /** Filters by the shops or other systems that records come from. */
-export const anyContext = (description = 'Only those from one of these.'): Filter =>
+export const anyContext = (description = 'Only records with one of these contexts.'): Filter =>
   filter(listOf(line(100), description))({
     keep: values => (values as readonly string[]).map(foldCase),
     where: oneOf,
@@ -116,7 +116,7 @@ export const text = (maxLength: number, description: string, facts: Facts) =>
     wire: Type.String({ description }),
     create: Type.Optional(withDefault(line(maxLength, description), '')),
     edit: Type.Optional(line(maxLength, description)),
-    filter: anyOf(listOf(line(maxLength), 'Only those with one of these values.')),
+    filter: anyOf(listOf(line(maxLength), 'Only records with one of these values.')),
     sample: (samples: Samples) => pick(WORDS, samples),
   }) as const
 
@@ -151,8 +151,8 @@ export const webAddress = (description: string) =>
 
 /** The record's name on another site, as `site:id`. */
 export const elsewhere = words(
-  elsewhereSchema(100, 'Where it is known on another site, as site:id; what has no colon is ignored.'),
-  'Where it is known on another site, as site:id; empty when it is not.',
+  elsewhereSchema(100, 'Identifier on another site, as site:id; a value without a colon is ignored.'),
+  'Identifier on another site, as site:id; empty if there is none.',
   neither,
 )
 
@@ -188,7 +188,7 @@ export const status = <const T extends string>(values: readonly T[], initial: T,
       withDefault(choice(values, `${description.replace(/\.$/, '')}; ${initial} when omitted.`), initial),
     ),
     edit: Type.Optional(choice(values, description)),
-    filter: anyOf(listOf(choice(values), 'Only those with one of these values.')),
+    filter: anyOf(listOf(choice(values), 'Only records with one of these values.')),
     initial,
     show: (value: T) => value,
     json: (value: T) => `"${value}"`,
@@ -202,7 +202,7 @@ export const context = (description: string, otherFilters: readonly string[] = [
     ...words(line(100), description, neither),
     keep: foldCase,
     filter: anyContext(),
-    filters: Object.fromEntries(otherFilters.map(name => [name, anyContext('The same as context.')])),
+    filters: Object.fromEntries(otherFilters.map(name => [name, anyContext('Same as context.')])),
   }) as const
 
 /** A required reference to a row of another table. */
@@ -213,7 +213,7 @@ export const reference = (table: string, description: string, rest: Omit<Referen
     wire: Type.Integer({ description }),
     create: identifier(description),
     edit: Type.Optional(identifier(description)),
-    filter: anyOf(identifiers('Only those with one of these.')),
+    filter: anyOf(identifiers('Only records with one of these identifiers.')),
     sample: ({ row }: Samples) => row(table),
   }) as const
 
@@ -226,10 +226,10 @@ export const link = (description: string) => {
   } as const
   return {
     ...sentNumber,
-    wire: Type.Integer({ description: `${description}; 0 when there is none.` }),
+    wire: Type.Integer({ description: `${description}; 0 if there is none.` }),
     create: Type.Optional(Type.Integer({ ...sent, default: 0 })),
     edit: Type.Optional(Type.Integer(sent)),
-    filter: anyOf(identifiers('Only those with one of these.')),
+    filter: anyOf(identifiers('Only records with one of these identifiers.')),
     initial: 0,
     sample: () => 0,
   } as const
@@ -255,7 +255,7 @@ export const creator = (description: string) =>
     references: { table: ACCOUNTS },
     made: 'actor',
     wire: Type.Integer({ description }),
-    filter: anyOf(identifiers('Only those created by these accounts.')),
+    filter: anyOf(identifiers('Only records created by one of these accounts.')),
     sample: ({ row }: Samples) => row(ACCOUNTS),
   }) as const
 
@@ -324,13 +324,15 @@ const amountFrom = (minimum: number) => {
   const amount = (description: string) => ({ ...moneySchema(description), minimum })
   return Type.Union(
     [
-      amount('This amount, or what the comparison beside it makes of it.'),
+      amount('Exactly this amount, unless the accompanying comparison says otherwise.'),
       Type.Object({
         min: Type.Optional(amount('At least this amount.')),
         max: Type.Optional(amount('At most this amount.')),
       }),
     ],
-    { description: `An amount from ${minimum} to ${MAX_AMOUNT}, or [min] and [max] of it, inclusive.` },
+    {
+      description: `An amount from ${minimum} to ${MAX_AMOUNT}, or a range with [min] and [max], inclusive.`,
+    },
   )
 }
 
@@ -356,7 +358,7 @@ export const amountFilter = (minimum: number) =>
   })
 
 /** The comparison operator of `amount`. */
-const comparisonFilter = filter(withDefault(choice(comparisons, 'How the amount is compared.'), '='))({
+const comparisonFilter = filter(withDefault(choice(comparisons, 'How to compare the amount.'), '='))({
   keep: () => ({}),
   where: () => [],
 })
@@ -370,9 +372,9 @@ export const amount = (description: string) =>
     money: true,
     wire: Type.Number({ description }),
     create: Type.Optional(
-      withDefault(moneySchema(`${description} At most the decimals of the currency.`), 0),
+      withDefault(moneySchema(`${description} No more decimals than the currency has.`), 0),
     ),
-    edit: Type.Optional(moneySchema(`${description} At most the decimals of the currency.`)),
+    edit: Type.Optional(moneySchema(`${description} No more decimals than the currency has.`)),
     filter: amountFilter(0),
     filters: { '*_compare': comparisonFilter },
     initial: 0,
