@@ -334,7 +334,7 @@ describe('the command line', () => {
       [['help', 'users'], /^Usage: affiliated users /],
       [['users', 'help', 'role'], /^Usage: affiliated users role /],
       [['help', 'help'], /^Usage: affiliated /],
-      [['help', 'ledger'], /in the place of what is there/],
+      [['help', 'ledger'], /file to write or replace; - is standard output/],
     ] as const) {
       const { stdout, stderr } = await runCommand([...args])
       assert.match(stdout + stderr, usage)

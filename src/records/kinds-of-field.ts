@@ -213,7 +213,7 @@ export const reference = (table: string, description: string, rest: Omit<Referen
     wire: Type.Integer({ description }),
     create: identifier(description),
     edit: Type.Optional(identifier(description)),
-    filter: anyOf(identifiers('Only records with one of these identifiers.')),
+    filter: anyOf(identifiers('Only records with one of these values.')),
     sample: ({ row }: Samples) => row(table),
   }) as const
 
@@ -229,7 +229,7 @@ export const link = (description: string) => {
     wire: Type.Integer({ description: `${description}; 0 if there is none.` }),
     create: Type.Optional(Type.Integer({ ...sent, default: 0 })),
     edit: Type.Optional(Type.Integer(sent)),
-    filter: anyOf(identifiers('Only records with one of these identifiers.')),
+    filter: anyOf(identifiers('Only records with one of these values.')),
     initial: 0,
     sample: () => 0,
   } as const

@@ -36,7 +36,7 @@ const rateType = (description: string) =>
 const fields = {
   user_id: {
     ...atCreation(
-      reference('users', 'Identifier of the user account linked to the affiliate.', { person: true }),
+      reference('users', 'Identifier of the account that is linked to the affiliate.', { person: true }),
     ),
     orders: byAccountName,
     // Client programs send 0 with create_user.
@@ -44,7 +44,7 @@ const fields = {
       Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'The account to link. Used when create_user is not true.',
+        description: 'Identifier of the account to link, unless create_user is true.',
       }),
     ),
   },
@@ -52,7 +52,7 @@ const fields = {
     type: 'integer',
     nullable: true,
     ...neither,
-    wire: Type.String({ description: 'Rate as decimal text; empty when not set.' }),
+    wire: Type.String({ description: 'Rate as decimal text; empty if not set.' }),
     orders: byTypeThenValue(sql`affiliates.rate_type`),
     create: Type.Optional(rate('Rate; the default applies when omitted.')),
     edit: Type.Optional(rate('New rate; empty unsets it, so that the default applies.')),
@@ -67,10 +67,10 @@ const fields = {
     nullable: true,
     ...neither,
     references: { table: 'rate_types', column: 'name' },
-    wire: Type.String({ description: 'Rate type; empty when not set.' }),
+    wire: Type.String({ description: 'Rate type; empty if not set.' }),
     create: Type.Optional(rateType('Rate type; the default applies when omitted.')),
     edit: Type.Optional(rateType('New rate type; empty unsets it, so that the default applies.')),
-    filter: filter(listOf(line(100), 'Only these rate types.'))({
+    filter: filter(listOf(line(100), 'Only affiliates with one of these rate types.'))({
       // Whether one is empty has to show in the shape, for the query depends on it.
       keep: names => ({ names, unset: names.filter(name => name === '') }),
       where: (column, { names, unset }: Readonly<Record<'names' | 'unset', readonly string[]>>) =>
@@ -89,34 +89,31 @@ const fields = {
     nullable: false,
     ...personal,
     folded: true,
-    wire: Type.String({ description: 'E-mail address for payments; empty when not set.' }),
+    wire: Type.String({ description: 'E-mail address for payments; empty if not set.' }),
     order: { expression: sql.ref('affiliates.payment_email_key'), value: foldCase },
     create: Type.Optional(optionalEmail("E-mail address for payments; the account's applies when omitted.")),
     edit: Type.Optional(optionalEmail('New e-mail address for payments; empty unsets it.')),
-    filter: inAnyCase(listOf(line(254), 'Only these e-mail addresses for payments.')),
+    filter: inAnyCase(listOf(line(254), 'Only affiliates with one of these e-mail addresses for payments.')),
     initial: '',
     show: (stored: string) => stored,
     keep: (value: string) => value,
     sample: () => '',
   },
   status: status(statuses, 'pending'),
-  earnings: derivedAmount(
-    'The sum of the paid referrals: a payout that pays none of them does not change it.',
-  ),
-  unpaid_earnings: derivedAmount('Earnings that are still to be paid, as the referrals count them.'),
-  referrals: count('Count of referrals.'),
-  visits: count('Count of visits.'),
+  earnings: derivedAmount('Sum of the paid referrals. A payout that pays none of them does not change it.'),
+  unpaid_earnings: derivedAmount('Sum of the unpaid referrals.'),
+  referrals: count('Number of referrals that are unpaid or paid.'),
+  visits: count('Number of visits.'),
   date_registered: created('registered_at', 'When the affiliate was registered'),
-  notes: besideRecord(
-    paragraphs(65_535, 'Notes on the affiliate. They are not part of the record.', personal),
-    { inEvents: false },
-  ),
+  notes: besideRecord(paragraphs(65_535, 'Notes on the affiliate. Not part of the record.', personal), {
+    inEvents: false,
+  }),
   /** `group=1` adds it to the record. */
   group_id: {
     ...besideRecord(optionalReference('groups', 'The group that the affiliate belongs to'), {
       inEvents: true,
     }),
-    filter: anyOf(identifiers('Only those who belong to one of these groups.')),
+    filter: anyOf(identifiers('Only affiliates who belong to one of these groups.')),
   },
 } as const
 
@@ -139,7 +136,7 @@ export const affiliate = kind({
   personal: ['account_login', 'account_email'],
   unlogged: ['earnings', 'unpaid_earnings', 'referrals', 'visits'],
   search:
-    'An identifier, an e-mail address (of the account or for payments), or words of the login, e-mail or display name, each or a part of it, in any order.',
+    'An identifier, an e-mail address (of the account or for payments), or words or parts of words of the login name, e-mail address or display name, in any order.',
 })
 
 export type AffiliateRecord = Static<typeof affiliate.record>

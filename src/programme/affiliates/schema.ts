@@ -15,7 +15,7 @@ const extras = Type.Object({
       { rate: Type.String(), rate_type: Type.String(), payment_email: Type.String() },
       {
         description:
-          'The own value, else the default, by which they earn where no rule says otherwise; only with effective=1.',
+          'The values that apply unless a rule says otherwise, their own or the default; only with effective=1.',
       },
     ),
   ),
@@ -23,7 +23,8 @@ const extras = Type.Object({
     Type.Object(
       { group_id: Type.Integer(), name: Type.String() },
       {
-        description: 'The group that the affiliate belongs to, 0 and empty when to none; only with group=1.',
+        description:
+          'The group that the affiliate belongs to, with 0 and empty text if there is none; only with group=1.',
       },
     ),
   ),
@@ -38,7 +39,9 @@ export const recordWithExtras = Type.Object(
 export const extrasArguments = {
   user: Type.Optional(flag('Adds the linked account to the record.')),
   effective: Type.Optional(
-    flag('Adds the rate, rate type and payment e-mail address that apply, defaults included.'),
+    flag(
+      "Adds the rate, rate type and e-mail address for payments that apply, the affiliate's own or the default.",
+    ),
   ),
   group: Type.Optional(flag('Adds the group that the affiliate belongs to.')),
 }
@@ -47,12 +50,12 @@ export const createArguments = Type.Object({
   ...affiliate.create.properties,
   ...refusedIdentifiers(affiliate),
   create_user: Type.Optional(
-    flag('Makes a new account out of payment_email, which then is required and must be unique.'),
+    flag('Creates an account with payment_email, which is then required and must be unique.'),
   ),
   username: Type.Optional(
     line(
       MAX_LOGIN_LENGTH,
-      'Login name of the new account: letters, digits, space and _.-@. Made from payment_email when omitted.',
+      'Login name of the new account: letters, digits, space and _.-@. Derived from payment_email when omitted.',
     ),
   ),
 })
@@ -73,8 +76,8 @@ const count = (description: string) => Type.Integer({ description })
 
 /** Number of affiliates in a list, by status. */
 export const affiliateTotals = Type.Object({
-  count: count('All of them.'),
-  by_status: Type.Object(byName(statuses, name => count(`Those that are ${name}.`))),
+  count: count('Number of affiliates.'),
+  by_status: Type.Object(byName(statuses, name => count(`Number of affiliates who are ${name}.`))),
 })
 
 export type AffiliateTotals = Static<typeof affiliateTotals>

@@ -27,54 +27,57 @@ const number = (description: string) => Type.Integer({ description })
 /** Amounts are decimal text, with as many decimals as their exact value needs. */
 const partSchema = Type.Object(
   {
-    source: text('What has decided: amount (it was sent), affiliate (the own rate), rule, default.'),
-    rule_id: number('The version of the rule; 0 when it was none.'),
-    series: number('The series of the rule.'),
-    version: number('Which version of the series it is, counted from 1.'),
-    name: text('The name of the rule.'),
+    source: text(
+      "Where the rate comes from: amount (the amount was sent), affiliate (the affiliate's own rate), rule, default.",
+    ),
+    rule_id: number('Identifier of the version of the rule; 0 if there was none.'),
+    series: number('Series of the rule.'),
+    version: number('Number of the version within its series, from 1.'),
+    name: text('Name of the rule.'),
     rate_type: text('percentage, flat, per_item or amount.'),
     rate: text('The rate.'),
-    base: text('What a percentage is taken of: net or gross.'),
-    of: text('The same as an amount, in the currency of the sale.'),
-    items: number('How many items it is paid for.'),
-    lines: Type.Array(Type.Integer(), { description: 'Of which lines, from 1; none when it is all.' }),
+    base: text('What a percentage applies to: net or gross.'),
+    of: text('This base as an amount, in the currency of the sale.'),
+    items: number('Number of items that are paid for.'),
+    lines: Type.Array(Type.Integer(), {
+      description: 'Numbers of the lines that it covers, from 1; empty for all of them.',
+    }),
     reached: Type.Array(
       Type.Object({
-        field: text('The condition of the rule.'),
+        field: text('Condition of the rule.'),
         had: text("The number, or the amount in the programme's currency."),
       }),
-      { description: 'What the affiliate had sold before, where the rule asks for it.' },
+      { description: 'What the affiliate had sold before, if the rule has conditions on it.' },
     ),
     ended: Type.Boolean({
-      description: 'The rule pays no more: the customer has bought too often, or for too long.',
+      description:
+        'Whether the rule no longer pays, because the customer has bought too often or for too long.',
     }),
-    earned: text('What that is.'),
-    currency: text('The currency of what is earned.'),
+    earned: text('Resulting amount.'),
+    currency: text('Currency of this amount.'),
   },
   { title: 'EarnedPart' },
 )
 
 const exchangeSchema = Type.Object(
   {
-    exchange_rate_id: number('The exchange rate.'),
-    rate: text('What one unit was in the other currency.'),
-    from: text('The currency of the sale.'),
+    exchange_rate_id: number('Identifier of the exchange rate.'),
+    rate: text('Value of one unit in the other currency.'),
+    from: text('Currency of the sale.'),
     to: text("The programme's currency."),
-    date: text('From when on the rate applies.'),
+    date: text('Time from which the rate applies.'),
   },
   { title: 'AppliedExchangeRate' },
 )
 
 export const earningSchema = {
-  parts: Type.Array(partSchema, { description: 'What of the sale was earned by which rate.' }),
-  exchange: Type.Array(exchangeSchema, { description: 'The rate at which it was exchanged, where it was.' }),
+  parts: Type.Array(partSchema, { description: 'What each part of the sale earned, and at which rate.' }),
+  exchange: Type.Array(exchangeSchema, { description: 'The exchange rate that was applied, if any.' }),
   left: text(
-    'What refunds and disputes have left of the sale: 1 is all of it; 0 of a sale that was reported twice.',
+    'Share of the sale that refunds and disputes have left: 1 is all of it; 0 for a sale that was reported twice.',
   ),
-  exact: text(
-    "What is earned before it is rounded, in the programme's currency; empty when it is not known.",
-  ),
-  rounded: text('The same with the decimals of the currency, a half to the even digit.'),
+  exact: text("Commission before rounding, in the programme's currency; empty if unknown."),
+  rounded: text('The same, rounded half to even to the decimals of the currency.'),
 }
 
 export interface EarningStory {

@@ -27,7 +27,11 @@ const amountOf = (description: string) => Type.Optional(money(description))
 
 const soldOf = (description: string) =>
   Type.Optional(
-    Type.Integer({ minimum: 0, maximum: MOST_SOLD, description: `${description}; as it is when omitted.` }),
+    Type.Integer({
+      minimum: 0,
+      maximum: MOST_SOLD,
+      description: `${description}; the actual number when omitted.`,
+    }),
   )
 
 /** Arguments with all that conditions look at: one that is missing does not compile. */
@@ -35,24 +39,24 @@ type Asked<F extends string> = Record<F, TSchema> & Record<string, TSchema>
 
 const lineSchema = Type.Object({
   product: Type.Optional(line(190, 'What was bought.')),
-  category: Type.Optional(line(190, 'What it belongs to.')),
+  category: Type.Optional(line(190, 'Category of the product.')),
   quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: '1 when omitted.' })),
-  amount: amountOf('What it costs.'),
+  amount: amountOf('Amount of the line.'),
 } satisfies Asked<LineField>)
 
 export const previewArguments = Type.Object({
-  kind: Type.Optional(Type.Unsafe<Sale['kind']>({ ...choice(kinds, 'What it is.'), default: 'sale' })),
-  amount: money('What the customer pays, tax and shipping included.'),
-  currency: Type.Optional(line(3, "ISO 4217 code; the programme's when omitted.")),
-  tax: amountOf('Tax in it.'),
-  shipping: amountOf('Shipping in it.'),
-  lines: Type.Optional(Type.Array(lineSchema, { maxItems: 100, description: 'What was bought.' })),
-  country: Type.Optional(line(2, 'ISO 3166 code of the country.')),
-  coupon: Type.Optional(line(100, 'Code of the coupon.')),
-  campaign: Type.Optional(line(190, 'The campaign.')),
-  order: Type.Optional(
-    identifier('Which order of the customer it is, counted from 1; not known when omitted.'),
+  kind: Type.Optional(
+    Type.Unsafe<Sale['kind']>({ ...choice(kinds, 'Kind of the conversion.'), default: 'sale' }),
   ),
+  amount: money('What the customer pays, including tax and shipping.'),
+  currency: Type.Optional(line(3, "ISO 4217 code; the programme's when omitted.")),
+  tax: amountOf('Tax included in the amount.'),
+  shipping: amountOf('Shipping included in the amount.'),
+  lines: Type.Optional(Type.Array(lineSchema, { maxItems: 100, description: 'What was bought.' })),
+  country: Type.Optional(line(2, "ISO 3166-1 code of the customer's country.")),
+  coupon: Type.Optional(line(100, 'Coupon code.')),
+  campaign: Type.Optional(line(190, 'The campaign.')),
+  order: Type.Optional(identifier("Number of the customer's order, from 1; unknown when omitted.")),
   months: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -60,19 +64,23 @@ export const previewArguments = Type.Object({
       description: "Whole months since the customer's first order.",
     }),
   ),
-  date: Type.Optional(moment('When it is; now when omitted.')),
-  sales_in_month: soldOf('How many sales the affiliate has in the month before it'),
-  sales_ever: soldOf('How many sales the affiliate has before it'),
+  date: Type.Optional(moment('Time of the sale; now when omitted.')),
+  sales_in_month: soldOf('Number of sales of the affiliate in the same month, before this one'),
+  sales_ever: soldOf('Number of sales of the affiliate before this one'),
   volume_in_month: amountOf(
-    "What the affiliate's customers paid in the month before it; as it is when omitted.",
+    "What the affiliate's customers paid in the same month, before this sale; the actual amount when omitted.",
   ),
-  volume_ever: amountOf("What the affiliate's customers paid before it; as it is when omitted."),
-  affiliate_id: Type.Optional(identifier('Who earns; somebody without a rate of their own when omitted.')),
-  group_id: Type.Optional(identifier('The group of somebody who is not named.')),
+  volume_ever: amountOf(
+    "What the affiliate's customers paid before this sale; the actual amount when omitted.",
+  ),
+  affiliate_id: Type.Optional(
+    identifier('The affiliate who earns; when omitted, one without a rate of their own.'),
+  ),
+  group_id: Type.Optional(identifier('Group of the affiliate, if affiliate_id is omitted.')),
   rule: Type.Optional(
-    Type.Object(rule.create.properties, { description: 'A rule that is tried as if it were in force.' }),
+    Type.Object(rule.create.properties, { description: 'A rule to try as if it were in force.' }),
   ),
-  rule_id: Type.Optional(identifier('The version that it replaces.')),
+  rule_id: Type.Optional(identifier('The version that this rule replaces.')),
 } satisfies Asked<SaleField | TierField>)
 
 export type PreviewLine = Static<typeof lineSchema>
@@ -80,27 +88,31 @@ export type PreviewArguments = Static<typeof previewArguments>
 
 export const previewSchema = Type.Object({
   amount: Type.String({
-    description: "What would be earned, in the programme's currency; empty when it is not known.",
+    description: "What would be earned, in the programme's currency; empty if unknown.",
   }),
   currency: Type.String({ description: "The programme's currency." }),
-  reason: Type.String({ description: 'Why it is not known: no_rule, no_exchange_rate; empty when it is.' }),
+  reason: Type.String({
+    description: 'Why the amount is unknown: no_rule or no_exchange_rate; empty if it is known.',
+  }),
   hold_days: Type.Union([Type.Integer(), Type.Literal('')], {
-    description: 'How long it would be pending; empty when no rule says so.',
+    description: 'Number of days for which it would be pending; empty if no rule says so.',
   }),
   ...earningSchema,
   tried: Type.Array(
     Type.Object({
-      rule_id: Type.Integer({ description: 'The rule; 0 for the one that was sent.' }),
+      rule_id: Type.Integer({ description: 'Identifier of the rule; 0 for the one that was sent.' }),
       name: Type.String(),
       applies: Type.Boolean(),
-      because: Type.String({ description: 'Why not.' }),
+      because: Type.String({ description: 'Why it applies or does not.' }),
     }),
     {
       description:
-        'The rules in the order in which they are tried for the sale as a whole, up to the first that applies; others may apply to some of its lines.',
+        'Rules in the order in which they are tried for the sale as a whole, up to the first that applies; others may apply to some of its lines.',
     },
   ),
-  sentences: Type.Array(Type.String(), { description: 'The same in words; the first is the whole of it.' }),
+  sentences: Type.Array(Type.String(), {
+    description: 'The same in words; the first sentence is the result.',
+  }),
 })
 
 type Preview = Static<typeof previewSchema>

@@ -14,7 +14,7 @@ export const rules: Resource = {
       methods: ['POST'],
       path: '/rules/preview',
       permission: 'rules.read',
-      summary: 'Say what a sale would earn, and why',
+      summary: 'Preview what a sale would earn, and why',
       arguments: previewArguments,
       answer: { status: 200, schema: previewSchema },
       check: problemsOfPreview,

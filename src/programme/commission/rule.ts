@@ -55,7 +55,7 @@ const limit = (minimum: number, maximum: number, description: string) => {
 /** An optional time; '' for none. */
 const bound = <const C extends string>(column: C, side: 'first' | 'last', description: string) => {
   const argument = Type.Union([moment(description), Type.Literal('')], {
-    description: `${description}; empty: no limit.`,
+    description: `${description}; empty for no limit.`,
   })
   return {
     type: 'integer',
@@ -63,7 +63,7 @@ const bound = <const C extends string>(column: C, side: 'first' | 'last', descri
     ...neither,
     column,
     wire: Type.String({
-      description: `${description}: YYYY-MM-DD HH:MM:SS, UTC; empty when there is no limit.`,
+      description: `${description}: YYYY-MM-DD HH:MM:SS, UTC; empty if there is no limit.`,
     }),
     create: Type.Optional(argument),
     edit: Type.Optional(argument),
@@ -75,39 +75,40 @@ const bound = <const C extends string>(column: C, side: 'first' | 'last', descri
   } as const
 }
 
-const kindsSchema = listOf(choice(kinds), 'What it pays for; all of them when empty.')
+const kindsSchema = listOf(choice(kinds), 'Kinds of conversions that it pays for; all of them if empty.')
 
 const conditionSchema = Type.Object(
   {
-    field: choice(conditionFields, 'What is looked at.'),
-    is: Type.Optional(listOf(line(190), 'It has to be one of these.')),
-    not: Type.Optional(listOf(line(190), 'It may be none of these.')),
-    at_least: Type.Optional(Type.Number({ description: 'It has to be this or more.' })),
-    below: Type.Optional(Type.Number({ description: 'It has to be less than this.' })),
+    field: choice(conditionFields, 'What the condition tests.'),
+    is: Type.Optional(listOf(line(190), 'Must be one of these.')),
+    not: Type.Optional(listOf(line(190), 'Must be none of these.')),
+    at_least: Type.Optional(Type.Number({ description: 'Must be this or more.' })),
+    below: Type.Optional(Type.Number({ description: 'Must be less than this.' })),
   },
   { additionalProperties: false },
 )
 
 const conditionsSchema = Type.Array(conditionSchema, {
   maxItems: 20,
-  description: `All have to be met. Text is compared in any case of letters (${texts.join(', ')}: is, not); numbers by their limits (${numbers.join(', ')}: at_least, below), amounts in the programme's currency.`,
+  description: `All of them must be met. Text is compared ignoring case (${texts.join(', ')}: is, not), numbers by limits (${numbers.join(', ')}: at_least, below), with amounts in the programme's currency.`,
 })
 
 const statuses = ['current', 'replaced', 'ended'] as const
 
-const onlyThese = () => anyOf(identifiers('Only those with one of these.'))
+const onlyThese = () => anyOf(identifiers('Only rules with one of these values.'))
 
 const rateSchema = Type.Number({
   minimum: 0,
   maximum: MAX_RATE,
   format: 'rate',
   description:
-    "How much: percent, or an amount in the programme's currency, for the sale or for each item. At most 4 decimals.",
+    "A percentage, or an amount in the programme's currency for each sale or item. At most 4 decimals.",
 })
 
 const number = (description: string) => ({ ...count(description), sample: () => 1 })
 
-const nameDescription = 'Names the rule. A rate type of the settings that has the same name stands for it.'
+const nameDescription =
+  'Name of the rule. A rate type in the settings that has the same name stands for the rule.'
 
 const fields = {
   name: {
@@ -118,31 +119,34 @@ const fields = {
     sample: ({ row }: Samples) => `rule ${row('users')}`,
   },
   series: {
-    ...number('The same for all versions of a rule: the identifier of the first.'),
+    ...number('Identifier of the first version of the rule, the same for all its versions.'),
     filter: onlyThese(),
   },
-  version: number('Which version of its series it is, counted from 1.'),
+  version: number('Number of the version within its series, from 1.'),
   status: {
     ...serviceOnly(
       status(
         statuses,
         'current',
-        'Whether it is in force: the current version of its series, replaced by a later one, or ended.',
+        'Whether the version is in force: the current one of its series, replaced by a later one, or ended.',
       ),
     ),
-    filter: anyOf(listOf(choice(statuses), 'Only those with one of these statuses.')),
+    filter: anyOf(listOf(choice(statuses), 'Only rules with one of these statuses.')),
   },
   affiliate_id: {
-    ...optionalReference('affiliates', 'The affiliate whom it is for', { person: true, outlives: true }),
+    ...optionalReference('affiliates', 'The affiliate to whom the rule applies', {
+      person: true,
+      outlives: true,
+    }),
     filter: onlyThese(),
   },
   group_id: {
-    ...optionalReference('groups', 'The group that it is for', { outlives: true }),
+    ...optionalReference('groups', 'The group to which the rule applies', { outlives: true }),
     filter: onlyThese(),
   },
   priority: {
     ...number(
-      'Rules of the same affiliate, of the same group and of the programme are tried from the lowest.',
+      'Among the rules for one affiliate, for one group, or for the whole programme, those with the lowest priority are tried first.',
     ),
     create: Type.Optional(
       Type.Integer({
@@ -150,7 +154,7 @@ const fields = {
         maximum: MAX_PRIORITY,
         default: DEFAULT_PRIORITY,
         description:
-          'Rules of the same affiliate, of the same group and of the programme are tried from the lowest.',
+          'Among the rules for one affiliate, for one group, or for the whole programme, those with the lowest priority are tried first.',
       }),
     ),
     edit: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_PRIORITY, description: 'New priority.' })),
@@ -185,12 +189,16 @@ const fields = {
     problem: problemOfConditions,
     sample: () => '[]',
   },
-  rate_type: status(['percentage', 'flat', 'per_item'], 'percentage', 'How the rate is meant.'),
+  rate_type: status(
+    ['percentage', 'flat', 'per_item'],
+    'percentage',
+    'Whether the rate is a percentage, a flat amount per sale, or an amount per item.',
+  ),
   rate: {
     type: 'integer',
     nullable: false,
     ...neither,
-    wire: Type.String({ description: 'How much, as decimal text.' }),
+    wire: Type.String({ description: 'Rate, as decimal text.' }),
     orders: byTypeThenValue(sql`rules.rate_type`),
     create: rateSchema,
     edit: Type.Optional(rateSchema),
@@ -202,26 +210,26 @@ const fields = {
   base: status(
     ['net', 'gross'],
     'net',
-    'What a percentage is taken of: what the customer pays without tax and shipping, or with them.',
+    'What a percentage applies to: what the customer pays without tax and shipping (net), or with them (gross).',
   ),
   max_months: limit(
     1,
     1200,
-    "For how many months after the customer's first order it pays; behind that the customer's orders earn nothing. Empty: no limit.",
+    "Number of months after the customer's first order for which it pays; later orders of the customer earn nothing. Empty for no limit.",
   ),
   max_payments: limit(
     1,
     1_000_000,
-    'Up to which order of a customer it pays, of all that the customer has bought, from 1; those behind it earn nothing. Empty: no limit.',
+    'Number of the last order of a customer for which it pays, counting all that the customer has bought, from 1; later orders earn nothing. Empty for no limit.',
   ),
   hold_days: limit(
     0,
     MAX_DAYS,
-    'How many days a referral is pending before it is unpaid by itself. Empty, or 0: it is unpaid at once.',
+    'Number of days for which a referral is pending before it becomes unpaid automatically. Empty or 0: it is unpaid at once.',
   ),
-  from: bound('valid_from', 'first', 'The first second whose sales it is for'),
-  until: bound('valid_until', 'last', 'The last second whose sales it is for'),
-  date: created('created_at', 'When this version was made'),
+  from: bound('valid_from', 'first', 'The rule applies to sales from this time on'),
+  until: bound('valid_until', 'last', 'The rule applies to sales up to and including this time'),
+  date: created('created_at', 'When this version was created'),
 } as const
 
 export const rule = kind({ name: 'rule', table: 'rules', title: 'Commission rules', fields })

@@ -82,12 +82,17 @@ const personal = (description: string) =>
   }) as const
 
 export const saleLine = Type.Object({
-  product: Type.Optional(line(MAX_REFERENCE, 'What the shop calls the product.')),
-  category: Type.Optional(line(MAX_REFERENCE, 'What the shop calls its category.')),
+  product: Type.Optional(line(MAX_REFERENCE, 'Product, as the shop names it.')),
+  category: Type.Optional(line(MAX_REFERENCE, 'Category of the product, as the shop names it.')),
   quantity: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1, description: 'How many of it were bought.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 1,
+      description: 'Number of items that were bought.',
+    }),
   ),
-  amount: Type.Optional(money('What the customer paid for all of the line, without tax and shipping.')),
+  amount: Type.Optional(money('What the customer paid for the whole line, without tax and shipping.')),
 })
 
 export type SentLine = Static<typeof saleLine>
@@ -98,49 +103,49 @@ const fields = {
     nullable: false,
     ...neither,
     wire: choice(kinds, 'What happened.'),
-    filter: anyOf(listOf(choice(kinds), 'Only those of one of these kinds.')),
+    filter: anyOf(listOf(choice(kinds), 'Only conversions of one of these kinds.')),
     initial: 'sale',
     show: (value: ConversionKind) => value,
     sample: () => 'sale' as const,
   },
   context: {
-    ...plainText('The shop that it comes from; lower case.'),
+    ...plainText('The shop that it comes from, in lower case.'),
     filter: anyContext(),
   },
   reference: {
-    ...plainText('What the shop calls the payment, such as the number of the order.'),
+    ...plainText("The shop's identifier of the payment, such as the order number."),
     ...ofBuyer,
     alias: true,
     folded: true,
-    filter: anyOf(listOf(line(MAX_REFERENCE), 'Only those with one of these references.')),
+    filter: anyOf(listOf(line(MAX_REFERENCE), 'Only conversions with one of these references.')),
   },
   references: {
     ...json(
       Type.Unsafe<string[]>({
         type: 'array',
         items: { type: 'string' },
-        description: 'Other names of the same payment.',
+        description: 'Other identifiers of the same payment.',
       }),
       [],
       ofBuyer,
     ),
     column: 'aliases',
   },
-  part: plainText('Which part of a refund or dispute it is; empty for the whole.'),
+  part: plainText('Distinguishes the refund or dispute from others of the payment; empty if it has no part.'),
   cumulative: {
     type: 'integer',
     nullable: false,
     ...neither,
-    wire: Type.Boolean({ description: 'Whether the amount is all that was taken back so far.' }),
+    wire: Type.Boolean({ description: 'Whether the amount is the total taken back so far.' }),
     initial: 0,
     show: (value: number) => value === 1,
     sample: () => 0,
   },
   amount: ownAmount('What the customer paid, or got back'),
   currency: plainText('ISO 4217 code of the currency.'),
-  tax: ownAmount('Tax within the amount'),
-  shipping: ownAmount('Shipping within the amount'),
-  discount: ownAmount('Discount that the amount is without'),
+  tax: ownAmount('Tax included in the amount'),
+  shipping: ownAmount('Shipping included in the amount'),
+  discount: ownAmount('Discount already deducted from the amount'),
   lines: json(
     Type.Unsafe<SentLine[]>({ type: 'array', items: { type: 'object' }, description: 'What was bought.' }),
     [],
@@ -150,7 +155,7 @@ const fields = {
     ...number('The customer'),
     references: { table: 'customers', person: true, outlives: true },
   },
-  country: plainText('Country of the customer, ISO 3166-1; empty when it is not known.'),
+  country: plainText("ISO 3166-1 code of the customer's country; empty if unknown."),
   visit_id: number('The visit that led to it'),
   coupon: plainText('The coupon that was used.'),
   campaign: plainText('The campaign that led to it.'),
@@ -160,7 +165,9 @@ const fields = {
     orders: byAffiliateName,
     filters: {
       unattributed: filter(
-        flag('Only leads, sales and renewals that nobody is credited for; false: only those that are.'),
+        flag(
+          'Only leads, sales and renewals for which nobody is credited; false: only conversions for which somebody is.',
+        ),
       )({
         keep: (value): { none?: true; some?: true } => (value ? { none: true } : { some: true }),
         where: (column, value) => [
@@ -171,16 +178,14 @@ const fields = {
       }),
     },
   },
-  source_id: number('The source that has reported it'),
+  source_id: number('The source that reported it'),
   occurred_at: {
     ...created('occurred_at', 'When it happened'),
     filters: {},
   },
   date: created('created_at', 'When it was reported'),
-  customer: personal(
-    'The customer as it was sent; empty where customer_id is 0, and once the person is erased.',
-  ),
-  metadata: personal('Whatever the sender wants to keep with it.'),
+  customer: personal('The customer as sent; empty if customer_id is 0, or once the person is erased.'),
+  metadata: personal('Anything that the sender wants to store with it.'),
   /** Candidates for the credit, and why each was credited or not. */
   candidates: internalText({ ...neither, secret: true }),
 } as const
@@ -196,7 +201,7 @@ const plain = kind({
   plain: ['refused'],
   indexed: ['affiliate_id', 'date'],
   search:
-    'An identifier (digits find a whole reference as well), or words of the reference or of the other names of the payment, each or a part of it, in any order.',
+    'An identifier (digits alone also find a whole reference), or words or parts of words of the reference or the other identifiers of the payment, in any order.',
 })
 
 const amounts = ['amount', 'tax', 'shipping', 'discount'] as const

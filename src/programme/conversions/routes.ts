@@ -68,7 +68,7 @@ const timeline: Endpoint = endpoint({
   methods: ['GET'],
   path: '/conversions/{conversion_id}/timeline',
   permission: 'conversions.read',
-  summary: 'Tell the story of a conversion',
+  summary: 'Get the timeline of a conversion',
   arguments: conversion.item,
   answer: { status: 200, schema: timelineSchema },
   failures: ['no_conversion'],

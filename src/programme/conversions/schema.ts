@@ -12,59 +12,65 @@ const MAX_TOKEN = 2048
 const name = (description: string) => line(MAX_REFERENCE, description)
 
 const customer = Type.Object({
-  id: Type.Optional(name('What the shop calls the customer.')),
+  id: Type.Optional(name("The shop's identifier of the customer.")),
   email: Type.Optional(optionalEmail('E-mail address.')),
   first_name: Type.Optional(line(100, 'First name.')),
   last_name: Type.Optional(line(100, 'Last name.')),
-  country: Type.Optional(line(2, 'Country, ISO 3166-1: two letters.')),
+  country: Type.Optional(line(2, 'Country: ISO 3166-1 code of two letters.')),
 })
 
 const click = Type.Object({
-  first: Type.Optional(line(MAX_TOKEN, 'The token of the first click.')),
-  last: Type.Optional(line(MAX_TOKEN, 'The token of the last click.')),
+  first: Type.Optional(line(MAX_TOKEN, 'Token of the first click.')),
+  last: Type.Optional(line(MAX_TOKEN, 'Token of the last click.')),
 })
 
 export const createArguments = Type.Object({
   kind: choice(kinds, 'What happened.'),
-  context: Type.Optional(line(100, 'The shop that it comes from; lower case.')),
-  reference: name('What the shop calls the payment, such as the number of the order.'),
+  context: Type.Optional(line(100, 'The shop that it comes from; stored in lower case.')),
+  reference: name("The shop's identifier of the payment, such as the order number."),
   references: Type.Optional(
     Type.Array(line(MAX_REFERENCE), {
       maxItems: MAX_REFERENCES,
-      description: 'Other names of the same payment: session, payment intent, charge, invoice.',
+      description: 'Other identifiers of the same payment: session, payment intent, charge, invoice.',
     }),
   ),
   part: Type.Optional(
-    name('Which refund or dispute of the payment it is; required of both unless the amount is cumulative.'),
+    name(
+      'Distinguishes the refund or dispute from others of the payment; required for both unless the amount is cumulative.',
+    ),
   ),
   cumulative: Type.Optional(
     flag(
-      'Of a refund or dispute: whether the amount is all that was taken back so far; of a refund with a part, all of that part, such as one of several charges.',
+      'For refunds and disputes: whether the amount is the total taken back so far. For a refund with a part, it is the total of that part, such as one of several charges.',
     ),
   ),
   amount: Type.Optional(
-    money('What the customer paid or got back, with tax and shipping; optional of leads and attributions.'),
+    money(
+      'What the customer paid or got back, including tax and shipping; optional for leads and attributions.',
+    ),
   ),
   currency: Type.Optional(
-    line(3, "ISO 4217 code; when omitted that of the sale which is taken back, and else the programme's."),
+    line(3, "ISO 4217 code; when omitted, that of the sale that is taken back, or else the programme's."),
   ),
-  tax: Type.Optional(money('Tax within the amount.')),
-  shipping: Type.Optional(money('Shipping within the amount.')),
-  discount: Type.Optional(money('Discount that the amount is without.')),
+  tax: Type.Optional(money('Tax included in the amount.')),
+  shipping: Type.Optional(money('Shipping included in the amount.')),
+  discount: Type.Optional(money('Discount already deducted from the amount.')),
   lines: Type.Optional(Type.Array(saleLine, { maxItems: MAX_LINES, description: 'What was bought.' })),
-  customer: Type.Optional({ ...customer, description: 'Who bought.' }),
+  customer: Type.Optional({ ...customer, description: 'The customer who bought.' }),
   country: Type.Optional(
     line(
       2,
-      "The customer's country, ISO 3166-1: two letters. The same as customer.country, which comes first.",
+      "The customer's country: ISO 3166-1 code of two letters. Same as customer.country, which takes precedence.",
     ),
   ),
-  click: Type.Optional({ ...click, description: 'Click tokens that the shop has kept.' }),
+  click: Type.Optional({ ...click, description: 'Click tokens that the shop has stored.' }),
   visit_id: Type.Optional(identifier('The visit that led to it.')),
   coupon: Type.Optional(name('The coupon that was used.')),
-  affiliate_id: Type.Optional(identifier('Who is credited, whatever else is sent.')),
+  affiliate_id: Type.Optional(
+    identifier('The affiliate to credit, ahead of all that the other arguments name.'),
+  ),
   occurred_at: Type.Optional(moment('When it happened; now when omitted.')),
-  metadata: Type.Optional(Type.Unknown({ description: 'An object that is kept with it.' })),
+  metadata: Type.Optional(Type.Unknown({ description: 'An object to store with it.' })),
 })
 
 export type CreateArguments = Static<typeof createArguments>
@@ -72,10 +78,10 @@ export type CreateArguments = Static<typeof createArguments>
 const candidate = Type.Object(
   {
     by: choice(bys, 'What names the affiliate.'),
-    affiliate_id: Type.Integer({ description: 'The affiliate; 0 when there is none.' }),
+    affiliate_id: Type.Integer({ description: 'The affiliate; 0 if there is none.' }),
     credited: Type.Boolean(),
-    reason: Type.String({ description: 'Why they are not credited; empty of the one who is.' }),
-    text: Type.String({ description: 'The same as a sentence.' }),
+    reason: Type.String({ description: 'Why they are not credited; empty for the one who is.' }),
+    text: Type.String({ description: 'The same in words.' }),
   },
   { title: 'Candidate' },
 )
@@ -83,9 +89,9 @@ const candidate = Type.Object(
 export const explanationSchema = Type.Object(
   {
     conversion_id: Type.Integer(),
-    affiliate_id: Type.Integer({ description: 'Who is credited; 0 when nobody is.' }),
+    affiliate_id: Type.Integer({ description: 'The affiliate who is credited; 0 if nobody is.' }),
     candidates: Type.Array(candidate, {
-      description: 'Who came into question, in the order of their claims.',
+      description: 'Candidates for the credit, in order of precedence.',
     }),
     payment: Type.Partial(
       Type.Object({
@@ -93,12 +99,14 @@ export const explanationSchema = Type.Object(
         currency: Type.String(),
         paid: Type.Number(),
         refunded: Type.Number(),
-        disputed: Type.Number({ description: 'What is disputed, or was lost or cancelled.' }),
+        disputed: Type.Number({
+          description: 'Amount that is disputed, was lost in a dispute, or was cancelled.',
+        }),
         left: Type.Number(),
       }),
       {
         description:
-          'What was paid, taken back and is left, in the currency of the sale; empty while that is not reported.',
+          'What was paid, what was taken back and what is left, in the currency of the sale; empty until the sale is reported.',
       },
     ),
     referrals: Type.Array(
@@ -106,15 +114,19 @@ export const explanationSchema = Type.Object(
         referral_id: Type.Integer(),
         affiliate_id: Type.Integer(),
         conversion_id: Type.Integer(),
-        parent_id: Type.Integer({ description: 'The referral that it takes back or adds to; 0 for none.' }),
+        parent_id: Type.Integer({
+          description: 'The referral that it takes back or adds to; 0 if there is none.',
+        }),
         type: Type.String(),
         status: Type.String(),
-        reason: Type.String({ description: 'Why it is what it is; empty when nothing is to be said.' }),
-        amount: Type.Number({ description: "In the programme's currency." }),
+        reason: Type.String({
+          description: 'Why it has this status or amount; empty if there is nothing to say.',
+        }),
+        amount: Type.Number({ description: "Amount in the programme's currency." }),
       }),
-      { description: 'What is owed because of it.' },
+      { description: 'Referrals of the payment.' },
     ),
-    sentences: Type.Array(Type.String(), { description: 'All of it in words.' }),
+    sentences: Type.Array(Type.String(), { description: 'The explanation in words.' }),
   },
   { title: 'ConversionExplanation' },
 )
@@ -133,8 +145,8 @@ export const moments = ['visit', 'conversion', 'referral', 'payout'] as const
 export const timelineSchema = Type.Object({
   timeline: Type.Array(
     Type.Object({
-      date: Type.String({ description: 'When: YYYY-MM-DD HH:MM:SS, UTC.' }),
-      kind: choice(moments, 'Of which record it tells.'),
+      date: Type.String({ description: 'Time: YYYY-MM-DD HH:MM:SS, UTC.' }),
+      kind: choice(moments, 'Kind of record that the entry is about.'),
       id: Type.Integer({ description: 'Identifier of the record.' }),
       text: Type.String({ description: 'What happened.' }),
     }),

@@ -8,14 +8,13 @@ import { byAffiliateName } from '../affiliates/name.ts'
 
 const MAX_CODE = 100
 
-const description =
-  'What customers enter in the shop. No two coupons have the same code, in any case of letters.'
+const description = 'Code that customers enter in the shop; unique, ignoring case.'
 
 const fields = {
   code: {
     ...text(MAX_CODE, description, neither),
     isName: false,
-    filter: inAnyCase(listOf(line(MAX_CODE), 'Only those with one of these codes.')),
+    filter: inAnyCase(listOf(line(MAX_CODE), 'Only coupons with one of these codes.')),
     create: line(MAX_CODE, description),
     edit: Type.Optional(line(MAX_CODE, 'New code.')),
     problem: (value: string) =>
@@ -26,11 +25,11 @@ const fields = {
       `SAVE-${random().toString(36).slice(2, 10).toUpperCase()}`,
   },
   affiliate_id: {
-    ...reference('affiliates', 'Affiliate who is credited.', { person: true, outlives: true }),
+    ...reference('affiliates', 'The affiliate who is credited.', { person: true, outlives: true }),
     orders: byAffiliateName,
   },
-  campaign: text(190, 'The campaign that its sales count for.', neither),
-  status: status(['active', 'inactive'], 'active', 'Status; an inactive one credits nobody.'),
+  campaign: text(190, 'The campaign that its sales are counted for.', neither),
+  status: status(['active', 'inactive'], 'active', 'Status; an inactive coupon credits nobody.'),
   date: created('created_at', 'When the coupon was created'),
 } as const
 

@@ -7,16 +7,16 @@ import { neither } from '../../storage/table.ts'
 
 const fields = {
   name: {
-    ...text(190, 'Names the creative.', neither),
-    create: Type.Optional(Type.String({ ...line(190, 'Names the creative.'), default: 'Creative' })),
+    ...text(190, 'Name of the creative.', neither),
+    create: Type.Optional(Type.String({ ...line(190, 'Name of the creative.'), default: 'Creative' })),
     initial: 'Creative',
   },
   description: paragraphs(65_535, 'What it is for.', neither),
-  url: webAddress('The page that it leads to.'),
-  text: paragraphs(65_535, 'The text of the link.', neither),
-  image: webAddress('Where its image is.'),
+  url: webAddress('URL of the page that it leads to.'),
+  text: paragraphs(65_535, 'Text of the link.', neither),
+  image: webAddress('URL of its image.'),
   status: status(['active', 'inactive'], 'active'),
-  date: dated('created_at', 'When it was made'),
+  date: dated('created_at', 'When the creative was created'),
 } as const
 
 export const creative = kind({ name: 'creative', table: 'creatives', fields, idLast: true })

@@ -11,18 +11,18 @@ import { dated, optionalReference, text, words } from '../../records/kinds-of-fi
 const personal = { personal: 'erase', money: false } as const
 
 const ADDRESS =
-  'Network of the internet address: only its first 24 bits are kept, or 48 of IPv6; empty when it is not known.'
+  'Network of the IP address: only its first 24 bits are stored, or 48 for IPv6; empty if unknown.'
 
 const fields = {
-  user_id: optionalReference('users', 'The account of the customer here', { person: true, outlives: true }),
+  user_id: optionalReference('users', "The customer's account", { person: true, outlives: true }),
   first_name: text(100, 'First name.', personal),
   last_name: text(100, 'Last name.', personal),
   email: {
     ...words(line(254), 'E-mail address.', personal),
     folded: true,
-    create: email('E-mail address; no two customers have the same, in any case of letters.'),
+    create: email('E-mail address; unique, ignoring case.'),
     edit: Type.Optional(email('New e-mail address.')),
-    filter: filter(listOf(line(254), 'Only those with one of these addresses, in any case of letters.'))({
+    filter: filter(listOf(line(254), 'Only customers with one of these e-mail addresses, ignoring case.'))({
       keep: (addresses: readonly string[]) => addresses.map(foldCase).filter(address => address !== ''),
       where: (_column, keys: readonly string[]) => [
         keys.length === 0
@@ -42,7 +42,7 @@ const fields = {
   date_created: dated('created_at', 'When the customer was first seen'),
   affiliate_id: optionalReference(
     'affiliates',
-    'The affiliate who has brought the customer, and is credited for what they buy',
+    'The affiliate to whom the customer belongs, and who is credited for what the customer buys',
     { outlives: true },
   ),
 } as const

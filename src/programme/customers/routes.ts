@@ -13,7 +13,7 @@ const record = Type.Object(
     ...customer.record.properties,
     user: Type.Optional(
       Type.Union([Type.Object(linkedAccount), Type.Literal(false)], {
-        description: 'The account of the customer, or false when there is none; only with user=1.',
+        description: "The customer's account, or false if there is none; only with user=1.",
       }),
     ),
     meta: Type.Optional(
@@ -27,13 +27,13 @@ const record = Type.Object(
 )
 
 const extrasArguments = {
-  user: Type.Optional(flag('Adds the account of the customer.')),
+  user: Type.Optional(flag("Adds the customer's account.")),
   meta: Type.Optional(flag('Adds the affiliates to whom the customer is linked.')),
 }
 
 const item = Type.Object({
   customer_id: Type.Union([identifier(), email('An e-mail address.')], {
-    description: 'Identifier of the customer, or their e-mail address in any case of letters.',
+    description: 'Identifier of the customer, or their e-mail address, ignoring case.',
   }),
   ...extrasArguments,
 })

@@ -9,11 +9,11 @@ import { rotate } from './rules.ts'
 export function addDetailsCommands(program: Command): void {
   const key = program
     .command('secret-key')
-    .description('look after the key that seals payment details, secrets of sources and second factors')
+    .description('manage the key that encrypts payment details, secrets of sources and second factors')
   addCommand(
     key,
     'rotate',
-    'seal all payment details, secrets of sources and second factors by a new key, and forget the old one',
+    'encrypt all payment details, secrets of sources and second factors with a new key, and discard the old one',
   )
     .addOption(secretKeyOption())
     .action(rotateKey)

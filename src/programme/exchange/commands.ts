@@ -16,13 +16,13 @@ import { exchangeRate } from './exchange-rate.ts'
 import { importRates } from './importing.ts'
 
 export function addExchangeCommands(program: Command): void {
-  const rates = program.command('exchange-rates').description('work on exchange rates')
+  const rates = program.command('exchange-rates').description('manage exchange rates')
   addCommand(
     rates,
     'import',
-    'enter exchange rates out of a CSV file; one that is there with another value is an error',
+    'import exchange rates from a CSV file; a rate that already exists with another value is an error',
   )
-    .argument('<file>', 'a CSV file with the columns from_currency, to_currency, rate, date')
+    .argument('<file>', 'CSV file with the columns from_currency, to_currency, rate, date')
     .addOption(ignoreOption())
     .action(runImport)
 }

@@ -13,13 +13,13 @@ const currency = (description: string) =>
     ...words(line(3), description, neither),
     create: line(3, description),
     edit: Type.Optional(line(3, description)),
-    filter: anyCurrency('Only those of these currencies.'),
+    filter: anyCurrency('Only rates with one of these currencies.'),
     problem: problemOfCurrencyCode,
     keep: (value: string) => value.toUpperCase(),
     sample: ({ random }: { random: () => number }) => currencies[Math.floor(random() * currencies.length)]!,
   }) as const
 
-const into = currency('The currency that it becomes, as an ISO 4217 code.')
+const into = currency('The currency to convert to, as an ISO 4217 code.')
 
 const rateSchema = (description: string) =>
   Type.Union([Type.Number({ minimum: 0 }), Type.String({ ...line(2 * MAX_DIGITS + 1) })], {
@@ -48,19 +48,19 @@ function canonical(value: number | string): string | undefined {
 }
 
 const fields = {
-  from_currency: currency('The currency that is exchanged, as an ISO 4217 code.'),
+  from_currency: currency('The currency to convert from, as an ISO 4217 code.'),
   to_currency: {
     ...into,
-    create: Type.Optional(line(3, "The currency that it becomes; the programme's when omitted.")),
+    create: Type.Optional(line(3, "The currency to convert to; the programme's when omitted.")),
     sample: () => 'USD',
   },
   rate: {
     type: 'text',
     nullable: false,
     ...neither,
-    wire: Type.String({ description: 'What one unit of the one is in the other, as decimal text.' }),
+    wire: Type.String({ description: 'Value of one unit of from_currency in to_currency, as decimal text.' }),
     create: rateSchema(
-      'What one unit of the one is in the other: a number or decimal text, at most 12 digits before and behind the point.',
+      'Value of one unit of from_currency in to_currency: a number or decimal text, with at most 12 digits before and 12 after the point.',
     ),
     edit: Type.Optional(rateSchema('New rate.')),
     order: false,
@@ -73,7 +73,7 @@ const fields = {
     sample: ({ random }: { random: () => number }) => (0.5 + random()).toFixed(4),
   },
   date: {
-    ...dated('valid_from', 'From when on it applies'),
+    ...dated('valid_from', 'Time from which the rate applies'),
     sample: ({ time, random }: { time: number; random: () => number }) => time - Math.floor(random() * 1e8),
   },
 } as const

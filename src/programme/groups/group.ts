@@ -5,13 +5,13 @@ import { type CrudAction, kind, type TableOf } from '../../records/kind.ts'
 import { created, inAnyCase, paragraphs, text } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
 
-const description = 'Names the group; no two have the same name, in any case of letters.'
+const description = 'Name of the group; unique, ignoring case.'
 
 const fields = {
   name: {
     ...text(100, description, neither),
     isName: false,
-    filter: inAnyCase(listOf(line(100), 'Only those with one of these names.')),
+    filter: inAnyCase(listOf(line(100), 'Only groups with one of these names.')),
     create: line(100, description),
     edit: Type.Optional(line(100, 'New name.')),
     problem: (value: string) => (value.trim() === '' ? 'must name the group.' : undefined),

@@ -20,19 +20,19 @@ import {
 } from './statements.ts'
 
 export function addLedgerCommands(program: Command): void {
-  const from = ['--from <date>', 'the first day or moment, UTC (default: the first that there is)'] as const
-  const to = ['--to <date>', 'the last day or moment, UTC (default: now)'] as const
-  addCommand(
-    program,
-    'ledger',
-    'write the ledger as a journal for accountants: CSV whose amounts come to zero',
-  )
-    .argument('<file>', 'where to write it, in the place of what is there; - is standard output')
+  const from = ['--from <date>', 'first day or time, UTC (default: that of the first entry)'] as const
+  const to = ['--to <date>', 'last day or time, UTC (default: now)'] as const
+  addCommand(program, 'ledger', 'write the journal for accountants: CSV whose amounts add up to zero')
+    .argument('<file>', 'file to write or replace; - is standard output')
     .option(...from)
     .option(...to)
     .action(writeJournal)
-  addCommand(program, 'statement', 'show what an affiliate was owed, and each change of it')
-    .argument('<affiliate>', "the affiliate's identifier", identifier)
+  addCommand(
+    program,
+    'statement',
+    "show an affiliate's statement: opening balance, each change, closing balance",
+  )
+    .argument('<affiliate>', 'identifier of the affiliate', identifier)
     .option(...from)
     .option(...to)
     .option('--csv', 'write CSV')

@@ -41,7 +41,7 @@ export const ledgerEndpoints: readonly Endpoint[] = [
     methods: ['GET'],
     path: '/affiliates/{affiliate_id}/balances',
     permission: 'affiliates.read',
-    summary: "Get an affiliate's balances, now or at any time",
+    summary: "Get an affiliate's balances, now or at another time",
     arguments: balancesArguments,
     answer: { status: 200, schema: balancesRecord },
     failures: ['no_affiliate'],
@@ -64,8 +64,8 @@ export const ledgerEndpoints: readonly Endpoint[] = [
 
 const statementArguments = Type.Object({
   ...ledgerItem.properties,
-  from: Type.Optional(line(19, 'The first day or moment, UTC; the first that there is when omitted.')),
-  to: Type.Optional(line(19, 'The last day or moment, UTC; now when omitted.')),
+  from: Type.Optional(line(19, 'First day or second, UTC; that of the first transfer when omitted.')),
+  to: Type.Optional(line(19, 'Last day or second, UTC; now when omitted.')),
 })
 
 /** For people: what an affiliate was owed, and each change of it, as a file. */
@@ -73,7 +73,7 @@ export const statement: Endpoint = endpoint({
   methods: ['GET'],
   path: '/affiliates/{affiliate_id}/statement',
   permission: 'affiliates.read',
-  summary: 'Download what an affiliate was owed, and each change of it',
+  summary: "Download an affiliate's statement",
   arguments: statementArguments,
   answer: fileAnswer(CSV_TYPE),
   failures: ['no_affiliate'],

@@ -19,9 +19,9 @@ import { campaignOf } from '../tracking/token.ts'
 import { allowedUrl } from './destination.ts'
 
 const MAX_URL = 2048
-const CODE = 'The last part of its address, /r/CODE; capitals and small letters are the same.'
+const CODE = 'Last part of its URL, /r/CODE; case is ignored.'
 const DESTINATION =
-  'The page that it leads to, on a host of the settings; the programme page when it is empty.'
+  'URL of the page that it leads to, on a host that the settings allow; empty for the programme page.'
 const CAMPAIGN = 'The campaign that its visits belong to.'
 
 /** Whether a code is that of a default link: the identifier of its affiliate. */
@@ -35,7 +35,7 @@ const fields = {
   code: {
     ...text(64, CODE, neither),
     isName: false,
-    filter: inAnyCase(listOf(line(64), 'Only those with one of these codes.')),
+    filter: inAnyCase(listOf(line(64), 'Only links with one of these codes.')),
     create: Type.Optional(code(CODE)),
     edit: Type.Optional(code(CODE)),
     sample: ({ random }: { random(): number }) => `s${random().toString(36).slice(2, 12)}`,
@@ -50,13 +50,13 @@ const fields = {
   },
   campaign: {
     ...words(line(100), CAMPAIGN, neither),
-    filter: anyOf(listOf(line(100), 'Only those of one of these campaigns.')),
+    filter: anyOf(listOf(line(100), 'Only links with one of these campaigns.')),
     problem: (value: string) =>
       campaignOf(value) === value ? undefined : 'must have at most 100 bytes in UTF-8.',
   },
-  visits: count('How many visits came by it.'),
-  date: created('created_at', 'When it was made'),
-  owner: creator('The account that made it.'),
+  visits: count('Number of visits through the link.'),
+  date: created('created_at', 'When the link was created'),
+  owner: creator('The account that created the link.'),
 } as const
 
 export const link = kind({

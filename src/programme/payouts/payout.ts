@@ -24,11 +24,11 @@ const MAX_NOTE = 65_535
 
 const referrals = Type.Array(identifier(), {
   maxItems: MOST_REFERRALS,
-  description: 'Identifiers of the referrals that the payout pays; duplicates are dropped.',
+  description: 'Identifiers of the referrals that the payout pays; duplicates are ignored.',
 })
 
 /** An affiliate is deleted, the payouts made to them are not. */
-const affiliate = reference('affiliates', 'Affiliate the payout belongs to.', {
+const affiliate = reference('affiliates', 'The affiliate who is paid.', {
   person: true,
   outlives: true,
 })
@@ -37,7 +37,7 @@ const affiliate = reference('affiliates', 'Affiliate the payout belongs to.', {
 const failure = filter(
   choice(
     ['open', 'settled'],
-    'Only failed payouts: those for which something is still unpaid, or those whose referrals were all paid otherwise, or are no longer owed.',
+    'Only failed payouts: those for which something is still unpaid, or those whose referrals have all been paid in another way or are no longer owed.',
   ),
 )({
   keep: value => value,
@@ -53,7 +53,7 @@ const failure = filter(
 })
 
 const maker = filter(
-  choice(['run', 'person'], 'Only those that a payout run has made, or only those that were recorded.'),
+  choice(['run', 'person'], 'Only payouts made by a payout run, or only those recorded by a person.'),
 )({
   keep: value => value,
   where: (column, stored) => [sql<boolean>`CASE WHEN ${column} = 0 THEN 'person' ELSE 'run' END = ${stored}`],
@@ -84,36 +84,35 @@ const fields = {
     sample: () => '',
   },
   amount: {
-    ...amount('Amount, in the currency of the settings.'),
+    ...amount("Amount, in the programme's currency."),
     create: Type.Optional(
       money(
-        'Amount, at most with the decimals of the currency; when omitted, what the known referrals come to.',
+        'Amount, with no more decimals than the currency has; when omitted, the sum of the known referrals.',
       ),
     ),
   },
-  payout_method: text(100, 'Names the payout method.', neither),
+  payout_method: text(100, 'Payout method.', neither),
   status: { ...status(['paid', 'failed'], 'paid'), filters: { failure } },
   date: dated('created_at', 'When it was paid'),
-  owner: creator('The user account whose API key made the payout.'),
+  owner: creator('The account that created the payout.'),
   /** The item of a payout run that it was made of; 0 when a person made it. */
   run_item_id: { ...internalNumber({ ...neither, inEvents: true }), filters: { made_by: maker } },
   reference: {
     ...besideRecord(
       words(
         line(MAX_REFERENCE),
-        'What the bank or the payment service calls it. It is not part of the record.',
+        'Reference of the bank or payment service. Not part of the record.',
         neither,
       ),
       { inEvents: true },
     ),
-    filter: anyOf(listOf(line(MAX_REFERENCE), 'Only those with one of these references.')),
+    filter: anyOf(listOf(line(MAX_REFERENCE), 'Only payouts with one of these references.')),
   },
   note: besideRecord(
-    words(
-      paragraphs(MAX_NOTE, 'A note on the payout. It is not part of the record.'),
-      'A note on the payout.',
-      { personal: 'erase', money: false },
-    ),
+    words(paragraphs(MAX_NOTE, 'Note on the payout. Not part of the record.'), 'Note on the payout.', {
+      personal: 'erase',
+      money: false,
+    }),
     { inEvents: false },
   ),
 } as const

@@ -20,7 +20,7 @@ export const payouts: Resource = {
       methods: ['GET'],
       path: '/payouts/{payout_id}/notes',
       permission: 'payouts.read',
-      summary: 'Get the reference of a payout and the note on it',
+      summary: 'Get the reference and note of a payout',
       arguments: payout.item,
       answer: { status: 200, schema: payoutNotes },
       failures: ['no_payout'],
@@ -43,5 +43,5 @@ export const listing = listingOf(payout, rules)
 /** What only the administration area shows of payouts. */
 export const payoutsInArea: Resource = {
   ...payouts,
-  endpoints: [totalsOf(payout, 'Count and sum up payouts', payoutTotals, totalPayouts)],
+  endpoints: [totalsOf(payout, 'Get the number and sum of payouts', payoutTotals, totalPayouts)],
 }

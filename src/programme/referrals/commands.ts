@@ -19,15 +19,15 @@ import { type Imported, importReferrals } from './importing.ts'
 import { createArguments } from './schema.ts'
 
 export function addReferralCommands(program: Command): void {
-  const referrals = program.command('referrals').description('work on referrals')
+  const referrals = program.command('referrals').description('manage referrals')
   addCommand(
     referrals,
     'import',
-    'create referrals out of a CSV file: all lines are judged first, and imported only when each is right',
+    'import referrals from a CSV file; nothing is imported unless all lines are valid',
   )
-    .argument('<file>', 'a CSV file whose first line names the arguments of POST /referrals')
-    .option('--dry-run', 'judge the lines, and import nothing')
-    .option('--context <name>', 'where they come from, if the file does not say', 'import')
+    .argument('<file>', 'CSV file whose column names are arguments of POST /referrals')
+    .option('--dry-run', 'validate the lines, and import nothing')
+    .option('--context <name>', 'context of the referrals, if the file has no such column', 'import')
     .addOption(ignoreOption())
     .action(runImport)
 }

@@ -23,24 +23,24 @@ const MOST_CHILDREN = 100
 
 export const explanationSchema = Type.Object({
   referral_id: Type.Integer({ description: 'The referral.' }),
-  conversion_id: Type.Integer({ description: 'The conversion behind it; 0 when there is none.' }),
+  conversion_id: Type.Integer({ description: 'The conversion that it comes from; 0 if there is none.' }),
   status: Type.String({ description: 'Its status.' }),
   payout_run_id: Type.Integer({
-    description: 'The approved payout run that has reserved it; 0 when there is none.',
+    description: 'The approved payout run that has reserved it; 0 if there is none.',
   }),
-  amount: Type.String({ description: 'What it is worth now.' }),
+  amount: Type.String({ description: 'Current amount.' }),
   currency: Type.String({ description: "The programme's currency." }),
-  reason: Type.String({ description: 'Why it is what it is, where the service has decided so.' }),
+  reason: Type.String({ description: 'Why the service has given it this status; empty if it has not.' }),
   rejection_reason: Type.String({
-    description: 'Why it is rejected, as a person has said; empty when nobody has.',
+    description: 'Reason for the rejection that a person has given; empty if there is none.',
   }),
   original_amount: Type.String({
-    description: 'What was earned in another currency; empty when it was none.',
+    description: 'Amount in the other currency in which it was earned; empty if there is none.',
   }),
   original_currency: Type.String({ description: 'That currency.' }),
   ...earningSchema,
   hold_until: Type.String({
-    description: 'Until when it is pending; empty when it is not, or waits for review.',
+    description: 'Until when it is pending; empty if it is not, or waits for a review.',
   }),
   refunds: Type.Array(
     Type.Object({
@@ -50,7 +50,7 @@ export const explanationSchema = Type.Object({
       amount: Type.String(),
       date: Type.String(),
     }),
-    { description: 'Referrals that take back or add to it.' },
+    { description: 'Referrals that take it back or add to it.' },
   ),
   sentences: Type.Array(Type.String(), { description: 'The same in words.' }),
 })

@@ -41,7 +41,7 @@ const ofBuyer = { personal: 'keep', money: false } as const
 const textLink = (description: string) =>
   ({
     ...link(description),
-    wire: Type.String({ description: `${description}, as text; "0" when there is none.` }),
+    wire: Type.String({ description: `${description}, as text; "0" if there is none.` }),
     show: (stored: number) => String(stored),
     json: (stored: number) => `"${stored}"`,
   }) as const
@@ -81,7 +81,7 @@ const total = Type.Number({
 /** Says what an affiliate did. */
 const rejection = words(
   line(500),
-  'Why it is rejected, for the affiliate; only of one that is rejected or becomes so.',
+  'Reason for the rejection, for the affiliate; only if the referral is or becomes rejected.',
   { personal: 'erase', money: false },
 )
 
@@ -101,11 +101,11 @@ const fields = {
     ...status(statuses, 'pending'),
     create: Type.Optional(
       Type.Unsafe<(typeof sentStatuses)[number]>({
-        ...choice(sentStatuses, 'Status; pending when omitted, unpaid of a write-off.'),
+        ...choice(sentStatuses, 'Status; when omitted, pending, or unpaid for a write-off.'),
       }),
     ),
     edit: Type.Optional(choice(sentStatuses, 'New status.')),
-    filter: anyOf(listOf(choice(statuses), 'Only those with one of these statuses.')),
+    filter: anyOf(listOf(choice(statuses), 'Only referrals with one of these statuses.')),
     sample: () => 'unpaid' as const,
   },
   amount: {
@@ -115,39 +115,41 @@ const fields = {
     wire: Type.String({
       description: 'What the affiliate earns, with the decimals of the currency: "10.00".',
     }),
-    create: Type.Optional(money('When it is not sent and order_total is, the commission rules say.')),
-    edit: Type.Optional(money('It stays when it is not sent, whatever order_total is.')),
+    create: Type.Optional(money('When omitted with order_total sent, the commission rules decide.')),
+    edit: Type.Optional(money('Unchanged when omitted, whatever order_total is.')),
     show: (stored: number, { decimals }: Settings) => decimalText(stored, decimals),
     json: (stored: number, { decimals }: Settings) => `"${decimalText(stored, decimals)}"`,
   },
   currency: {
     ...words(line(3), 'ISO 4217 code of the currency.', neither),
     create: Type.Optional(
-      currency("ISO 4217 code of the amount's currency, which is exchanged; the programme's when omitted."),
+      currency(
+        "ISO 4217 code of the currency in which the amount is sent, and from which it is converted; the programme's when omitted.",
+      ),
     ),
-    edit: Type.Optional(currency("The programme's currency, in which its amount is.")),
+    edit: Type.Optional(currency("Must be the programme's currency, in which the amount is.")),
     keep: (value: string) => value.toUpperCase(),
     order: false,
   },
-  custom: anything('Whatever the sender wants to keep with it: text, a list or an object.'),
+  custom: anything('Anything that the sender wants to store with it: text, a list or an object.'),
   context: {
-    ...context('Where it comes from, such as the shop; lower case.', ['ref_context']),
+    ...context('Where the referral comes from, such as the shop; stored in lower case.', ['ref_context']),
     searched: true,
   },
   campaign: {
     ...words(line(190), 'The campaign that led to it.', neither),
     folded: true,
     isName: true,
-    filter: anyOf(listOf(line(190), 'Only those of one of these campaigns.')),
+    filter: anyOf(listOf(line(190), 'Only referrals from one of these campaigns.')),
   },
   reference: {
-    ...words(line(MAX_REFERENCE), 'What the sender calls it, such as the number of the order.', ofBuyer),
+    ...words(line(MAX_REFERENCE), "The sender's identifier of it, such as the order number.", ofBuyer),
     alias: true,
     folded: true,
-    filter: anyOf(listOf(line(MAX_REFERENCE), 'Only those with one of these references.')),
+    filter: anyOf(listOf(line(MAX_REFERENCE), 'Only referrals with one of these references.')),
   },
   products: {
-    ...anything('The products that were bought, as a list; empty when it was not sent.'),
+    ...anything('The products that were bought, as a list; empty if not sent.'),
     problem: (value: unknown) =>
       value === '' || Array.isArray(value) ? problemOfJson(value, MAX_JSON) : 'must be a list of products.',
   },
@@ -159,7 +161,7 @@ const fields = {
       Type.Unsafe<(typeof types)[number]>({ ...choice(types, 'Type.'), default: 'sale' }),
     ),
     edit: Type.Optional(choice(types, 'New type.')),
-    filter: anyOf(listOf(choice(types), 'Only those of one of these types.')),
+    filter: anyOf(listOf(choice(types), 'Only referrals of one of these types.')),
     sample: () => 'sale' as const,
   },
   payout_id: serviceOnly(textLink('The payout that paid it')),
@@ -186,9 +188,9 @@ const fields = {
     inEvents: true,
     ...neither,
     create: Type.Optional(
-      moment('When a pending one becomes unpaid by itself; by review only when omitted.'),
+      moment('When a pending referral becomes unpaid automatically; only by a review when omitted.'),
     ),
-    edit: Type.Optional(moment('When a pending one becomes unpaid by itself.')),
+    edit: Type.Optional(moment('When a pending referral becomes unpaid automatically.')),
     initial: null,
     show: (stored: number | null) => (stored === null ? '' : formatTime(stored)),
     keep: (value: string) => parseMoment(value)!.first,
@@ -200,18 +202,18 @@ const fields = {
   reason: {
     ...internalText({ ...neither, inEvents: true }),
     filter: anyOf(
-      listOf(choice(draftReasons), 'Only those that the service has made drafts because of this.'),
+      listOf(choice(draftReasons), 'Only drafts that the service made for one of these reasons.'),
     ),
   },
   /** The conversion behind it; 0 when it was recorded by itself. */
   conversion_id: {
     ...internalNumber({ ...neither, inEvents: true }),
-    filter: anyOf(identifiers('Only those of one of these conversions.')),
+    filter: anyOf(identifiers('Only referrals of one of these conversions.')),
   },
   /** The version of the rule that it was judged by; 0 when there was none. */
   rule_id: {
     ...internalNumber({ ...neither, inEvents: true }),
-    filter: anyOf(identifiers('Only those judged by one of these versions of rules.')),
+    filter: anyOf(identifiers('Only referrals to which one of these versions of rules was applied.')),
   },
   /** What was earned in another currency, in its minor unit, and the exchange rate. */
   original_amount: {
@@ -225,7 +227,7 @@ const fields = {
   },
   original_currency: {
     ...internalText({ ...neither, inEvents: true }),
-    filter: anyCurrency('Only those earned in one of these other currencies.'),
+    filter: anyCurrency("Only referrals earned in one of these currencies, other than the programme's."),
   },
   exchange_rate: internalText({ ...neither, inEvents: true }),
   /** How its amount was computed, see `commission/calculation.ts`; '' when the amount was sent. */
@@ -237,7 +239,7 @@ const fields = {
       in_run: whether(
         'yes',
         'no',
-        'Only those that an approved payout run reserves or has paid, or only those that none does.',
+        'Only referrals that an approved payout run has reserved or paid, or only those that none has.',
       ),
     },
   },

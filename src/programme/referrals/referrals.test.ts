@@ -59,7 +59,7 @@ describeService('referrals: create', service => {
     assert.deepEqual([status, body.amount], [200, '20.00'])
     const { endpoints } = (await service().send('OPTIONS', `/referrals/${earned.id}`)).body
     const said = endpoints.find(({ methods }: any) => methods.includes('PATCH')).args.amount.description
-    assert.match(said, /It stays when it is not sent, whatever order_total is\./)
+    assert.match(said, /Unchanged when omitted, whatever order_total is\./)
   })
 
   test('201 - a map by identifier in a form stays one', async () => {

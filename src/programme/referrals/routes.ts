@@ -53,7 +53,7 @@ const explanation: Endpoint = endpoint({
   methods: ['GET'],
   path: '/referrals/{referral_id}/explanation',
   permission: 'referrals.read',
-  summary: 'Say why a referral is worth what it is',
+  summary: 'Explain a referral',
   arguments: referral.item,
   answer: { status: 200, schema: explanationSchema },
   failures: ['no_referral'],
@@ -104,7 +104,9 @@ export const referrals: Resource = {
 /** What only the administration area shows of referrals. */
 export const referralsInArea: Resource = {
   ...referrals,
-  endpoints: [totalsOf(referral, 'Count and sum up referrals by status', referralTotals, totalReferrals)],
+  endpoints: [
+    totalsOf(referral, 'Get the number and sum of referrals by status', referralTotals, totalReferrals),
+  ],
 }
 
 export const listing = listingOf(referral, rules)

@@ -6,8 +6,8 @@ import { referral } from './referral.ts'
 export const createArguments = Type.Object({
   ...referral.create.properties,
   ...refusedIdentifiers(referral),
-  user_id: Type.Optional(identifier('The account of the affiliate, instead of affiliate_id.')),
-  user_name: Type.Optional(line(60, 'The login of that account, instead of affiliate_id.')),
+  user_id: Type.Optional(identifier("Identifier of the affiliate's account, instead of affiliate_id.")),
+  user_name: Type.Optional(line(60, "Login name of the affiliate's account, instead of affiliate_id.")),
 })
 
 export type CreateArguments = Static<typeof createArguments>

@@ -9,15 +9,15 @@ import { referral, statuses } from './referral.ts'
 import { sumByStatus } from './store.ts'
 
 const totalSchema = Type.Object({
-  count: Type.Integer({ description: 'How many.' }),
-  sum: Type.Number({ description: 'What they come to, in the currency of the settings.' }),
+  count: Type.Integer({ description: 'Number of referrals.' }),
+  sum: Type.Number({ description: "Sum of their amounts, in the programme's currency." }),
 })
 
 const byStatus = byName(statuses, () => totalSchema)
 
 export const referralTotals = Type.Object({
   ...totalSchema.properties,
-  by_status: Type.Object(byStatus, { description: 'Those of each status.' }),
+  by_status: Type.Object(byStatus, { description: 'Number and sum for each status.' }),
 })
 
 export async function totalReferrals(context: Context, args: object) {

@@ -38,44 +38,51 @@ const FOR_EVER = Number.POSITIVE_INFINITY
 
 export function addRunCommands(program: Command): void {
   const runs = program.command('runs').description('prepare, approve, send and settle payout runs')
-  addCommand(runs, 'list', 'list the payout runs').action(list)
-  addCommand(runs, 'prepare', 'prepare a run, which reserves nothing, and show who is in and who is not')
-    .addOption(new Option('--method <name>', 'by what it is paid (default: csv)').choices(methods))
-    .option('--cut-off <date>', 'earnings until the end of this day are paid (default: all)')
-    .option('--group <id>', 'only affiliates of this group (default: all)')
-    .option('--minimum <amount>', 'the least that somebody is paid (default: 0)')
-    .option('--note <text>', 'what payees read beside the payment')
-    .option('--exclude <list>', 'identifiers of affiliates that are left out, with commas')
+  addCommand(runs, 'list', 'list payout runs').action(list)
+  addCommand(
+    runs,
+    'prepare',
+    'prepare a run, which reserves nothing, and show who is paid and who is left out',
+  )
+    .addOption(new Option('--method <name>', 'payment method (default: csv)').choices(methods))
+    .option('--cut-off <date>', 'pay earnings up to the end of this day (default: all)')
+    .option('--group <id>', 'pay only affiliates of this group (default: all)')
+    .option('--minimum <amount>', 'smallest amount to pay an affiliate (default: 0)')
+    .option('--note <text>', 'note that payees see with the payment')
+    .option('--exclude <list>', 'identifiers of affiliates to leave out, separated by commas')
     .action(prepare)
-  addRunCommand(runs, 'prepare-again', 'prepare a draft anew on the same terms, when something has changed')
-    .option('--exclude <list>', 'affiliates that are left out, with commas (default: those before)')
+  addRunCommand(runs, 'prepare-again', 'prepare a draft again on the same terms, after something has changed')
+    .option(
+      '--exclude <list>',
+      'identifiers of affiliates to leave out, separated by commas (default: as before)',
+    )
     .action(prepareAgain)
-  addRunCommand(runs, 'show', 'show a run, and what became of its payments').action(show)
-  addRunCommand(runs, 'approve', 'approve a run as it was shown, and reserve what it pays')
-    .requiredOption('--hash <text>', 'the hash of the run as it was shown')
+  addRunCommand(runs, 'show', 'show a run and the outcomes of its payments').action(show)
+  addRunCommand(runs, 'approve', 'approve a run that was reviewed, and reserve what it pays')
+    .requiredOption('--hash <text>', 'hash of the run that was reviewed')
     .action(approve)
-  addRunCommand(runs, 'cancel', 'cancel a run, and give back what it has reserved')
-    .option('--not-handed-over', 'no downloaded file has gone to a bank or to PayPal')
+  addRunCommand(runs, 'cancel', 'cancel a run, and release what it has reserved')
+    .option('--not-handed-over', 'confirm that no downloaded file has gone to a bank or to PayPal')
     .action(cancel)
   addRunCommand(runs, 'file', 'write a file of a run')
     .addOption(secretKeyOption())
-    .addArgument(new Argument('<format>', 'which kind of file').choices(formats.map(({ name }) => name)))
-    .option('--part <number>', 'which of several files (default: 1)')
-    .option('--columns <list>', 'of a plain CSV file, with commas (default: all)')
-    .option('--output <path>', 'where to (default: standard output; needed with --json)')
-    .option('--handed-over', 'write nothing, and say that the file was handed over')
+    .addArgument(new Argument('<format>', 'format of the file').choices(formats.map(({ name }) => name)))
+    .option('--part <number>', 'number of the file, if there are several (default: 1)')
+    .option('--columns <list>', 'columns of a plain CSV file, separated by commas (default: all)')
+    .option('--output <path>', 'file to write (default: standard output; required with --json)')
+    .option('--handed-over', 'write nothing, but record that the file was handed over')
     .action(file)
-  addRunCommand(runs, 'result', 'record what became of the payments, from a file')
-    .argument('<path>', 'the file that came back')
-    .addOption(new Option('--format <name>', 'what the file is (default: csv)').choices(resultFormats))
-    .option('--dry-run', 'only say what it would do')
+  addRunCommand(runs, 'result', 'import the results of a run from a file')
+    .argument('<path>', 'file of results')
+    .addOption(new Option('--format <name>', 'format of the file (default: csv)').choices(resultFormats))
+    .option('--dry-run', 'only say what would be recorded')
     .action(result)
-  addRunCommand(runs, 'reconcile', 'write what was sent and what became of it, as CSV').action(reconcile)
-  addRunCommand(runs, 'close', 'close a run of whose payments each outcome is known').action(close)
+  addRunCommand(runs, 'reconcile', 'write the payments and their outcomes as CSV').action(reconcile)
+  addRunCommand(runs, 'close', 'close a run once the outcome of each payment is known').action(close)
 }
 
 const addRunCommand = (parent: Command, name: string, description: string) =>
-  addCommand(parent, name, description).argument('<run>', 'its identifier', identifier)
+  addCommand(parent, name, description).argument('<run>', 'identifier of the run', identifier)
 
 const onDatabase = <T>(options: CommonOptions, work: (context: RequestContext) => Promise<T>): Promise<T> =>
   withDatabase(options, database => work(onBehalfOf(commandLine, database)))

@@ -78,14 +78,14 @@ const fileEndpoints = formats.flatMap(({ name, contentType }) => [
       return fileOf(file.name, contentType, file.text)
     },
   }),
-  step(`/files/${name}`, `Say that the ${name} file was handed over`, handOverArguments, (call, args) =>
+  step(`/files/${name}`, `Record that the ${name} file was handed over`, handOverArguments, (call, args) =>
     rules.handOver(call, name, args),
   ),
 ])
 
 const steps: readonly Endpoint[] = [
-  step('', 'Prepare a draft anew, with others left out', editArguments, rules.edit),
-  step('/approve', 'Approve a payout run as it was shown', approveArguments, rules.approve),
+  step('', 'Prepare a draft again, and change who is left out', editArguments, rules.edit),
+  step('/approve', 'Approve a payout run', approveArguments, rules.approve),
   step('/cancel', 'Cancel a payout run', cancelArguments, rules.cancel),
   step('/close', 'Close a payout run', payoutRun.item, (call, { payout_run_id }) =>
     rules.close(call, payout_run_id),
@@ -115,7 +115,7 @@ export const payoutRunResource: Resource = {
       methods: ['GET'],
       path: `${item}/items`,
       permission: reads,
-      summary: 'List whom a payout run pays, and whom it does not and why',
+      summary: 'List the items of a payout run: who is paid, who is left out, and why',
       arguments: Type.Object({
         ...listArguments(itemListing.fields, Object.keys(itemListing.orders), runItem.filters).properties,
         ...payoutRun.item.properties,
@@ -147,7 +147,7 @@ export const payoutRunResource: Resource = {
       methods: ['POST'],
       path: `${item}/results`,
       permission: edits,
-      summary: 'Record what became of the payments of a payout run',
+      summary: 'Import the results of a payout run',
       arguments: resultArguments,
       // A file of 100,000 payments, as text within JSON.
       bodyLimitBytes: 2 * MOST_CONTENT,
@@ -162,7 +162,7 @@ export const payoutRunResource: Resource = {
       methods: ['GET'],
       path: `${item}/reconciliation`,
       permission: reads,
-      summary: 'Compare what was sent with what became of it',
+      summary: 'Compare the payments of a payout run with their outcomes',
       arguments: payoutRun.item,
       answer: { status: 200, schema: reconciliationRecord },
       failures: ['no_payout_run'],
@@ -175,7 +175,7 @@ export const payoutRunResource: Resource = {
       methods: ['GET'],
       path: `${item}/reconciliation/csv`,
       permission: reads,
-      summary: 'The same comparison as CSV',
+      summary: 'Download this comparison as CSV',
       arguments: payoutRun.item,
       answer: fileAnswer(CSV_TYPE),
       failures: ['no_payout_run'],
@@ -202,7 +202,7 @@ export const runItemResource: Resource = {
       methods: ['POST'],
       path: '/run-items/{run_item_id}',
       permission: 'run_items.edit',
-      summary: 'Record what became of one payment',
+      summary: 'Record the outcome of one payment',
       arguments: settleArguments,
       answer: { status: 200, schema: runItem.record },
       failures: ['no_run_item', 'run_conflict'],

@@ -14,7 +14,7 @@ export const MOST_CONTENT = 32 * MIB
 export const prepareArguments = Type.Object({
   ...payoutRun.create.properties,
   ...refusedIdentifiers(payoutRun),
-  exclude: Type.Optional(identifiers('Affiliates that are left out.')),
+  exclude: Type.Optional(identifiers('Affiliates to leave out.')),
 })
 
 export type PrepareArguments = Static<typeof prepareArguments>
@@ -24,15 +24,18 @@ const run = payoutRun.item.properties
 export const editArguments = Type.Object({
   ...run,
   exclude: Type.Optional(
-    identifiers('Affiliates that are left out, instead of those before; the same when omitted.'),
+    identifiers('Affiliates to leave out instead of those before; unchanged when omitted.'),
   ),
-  leave_out: Type.Optional(identifiers('Affiliates that are left out beside those before.')),
-  take_in: Type.Optional(identifiers('Affiliates that are no longer left out.')),
+  leave_out: Type.Optional(identifiers('Affiliates to leave out in addition to those before.')),
+  take_in: Type.Optional(identifiers('Affiliates to leave out no longer.')),
 })
 
 export const approveArguments = Type.Object({
   ...run,
-  hash: line(64, 'The hash of the run as it was shown: what has changed since is not approved.'),
+  hash: line(
+    64,
+    'Hash of the run that was reviewed; if anything has changed since, the run is not approved.',
+  ),
 })
 
 export const cancelArguments = Type.Object({
@@ -40,11 +43,11 @@ export const cancelArguments = Type.Object({
   status: Type.Optional(
     choice(
       runStatuses,
-      'The status of the run as it was shown: one that has another by now is not cancelled. Any when omitted.',
+      'Status of the run when it was reviewed; if it has changed since, the run is not cancelled. Any when omitted.',
     ),
   ),
   not_handed_over: Type.Optional(
-    Type.Boolean({ description: 'You know that no downloaded file has gone to a bank or to PayPal.' }),
+    Type.Boolean({ description: 'Confirms that no downloaded file has gone to a bank or to PayPal.' }),
   ),
 })
 
@@ -55,33 +58,33 @@ const part = Type.Optional(
     minimum: 1,
     maximum: 1_000_000,
     default: 1,
-    description: 'Which of its files, where a format has a limit.',
+    description: 'Number of the file, from 1, if the payments do not fit into one.',
   }),
 )
 
 export const fileArguments = Type.Object({
   ...run,
   part,
-  columns: Type.Optional(listOf(choice(csvColumns), 'The columns of a plain CSV file; all when omitted.')),
+  columns: Type.Optional(listOf(choice(csvColumns), 'Columns of the plain CSV file; all when omitted.')),
 })
 
 export const handOverArguments = Type.Object({ ...run, part })
 
-const note = line(500, 'What is to be remembered about it.')
+const note = line(500, 'Note on the payment.')
 
 export const resultArguments = Type.Object({
   ...run,
-  format: Type.Optional({ ...choice(resultFormats, 'What the content is.'), default: 'csv' }),
+  format: Type.Optional({ ...choice(resultFormats, 'Format of the content.'), default: 'csv' }),
   content: Type.String({ maxLength: MOST_CONTENT, description: 'The file, as text.' }),
-  file_name: Type.Optional(line(MOST_FILE_NAME, 'What the file is called, for the history of the run.')),
-  dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only say what it would do.' })),
+  file_name: Type.Optional(line(MOST_FILE_NAME, 'Name of the file, for the history of the run.')),
+  dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only say what would be recorded.' })),
 })
 
 export type ResultArguments = Static<typeof resultArguments>
 
 export const settleArguments = Type.Object({
   ...runItem.item.properties,
-  status: choice(outcomes, 'What became of the payment.'),
+  status: choice(outcomes, 'Outcome of the payment.'),
   note: Type.Optional(note),
 })
 
@@ -90,12 +93,12 @@ export type SettleArguments = Static<typeof settleArguments>
 const many = Type.Integer({ minimum: 0 })
 
 export const resultRecord = Type.Object({
-  payout_run_id: Type.Integer({ description: 'Identifier of the run.' }),
-  dry_run: Type.Boolean({ description: 'Whether it was only said what would be done.' }),
+  payout_run_id: Type.Integer({ description: 'Identifier of the payout run.' }),
+  dry_run: Type.Boolean({ description: 'Whether this was a dry run, which records nothing.' }),
   recorded: Type.Object(Object.fromEntries(outcomes.map(outcome => [outcome, many])), {
-    description: 'How many items get each outcome.',
+    description: 'Number of payments that get each outcome.',
   }),
-  unchanged: Type.Integer({ description: 'How many have the outcome already.' }),
+  unchanged: Type.Integer({ description: 'Number of payments that have the outcome already.' }),
   lines: Type.Array(
     Type.Object({
       reference: Type.String(),
@@ -107,24 +110,26 @@ export const resultRecord = Type.Object({
       note: Type.String(),
     }),
     {
-      description: `Which items get an outcome, or, where it is the same as before, have it already; at most ${MOST_NAMED}.`,
+      description: `Payments that get an outcome, or have the same one already; at most ${MOST_NAMED}.`,
     },
   ),
   conflicts: Type.Array(
     Type.Object({
       reference: Type.String(),
       reason: Type.String(),
-      affiliate_id: Type.Integer({ description: 'The payee; 0 when the run has none of this reference.' }),
+      affiliate_id: Type.Integer({
+        description: 'The payee; 0 if the run has no payment with this reference.',
+      }),
       payee_name: Type.String(),
       amount: Type.Number(),
     }),
-    { description: `What contradicts itself or what is recorded, at most ${MOST_NAMED}.` },
+    { description: `Results that contradict each other or the records, at most ${MOST_NAMED}.` },
   ),
   unknown_references: Type.Array(Type.String(), {
-    description: `What is not in this run, at most ${MOST_NAMED}.`,
+    description: `References that are not in this run, at most ${MOST_NAMED}.`,
   }),
   ignored: Type.Integer({
-    description: 'Lines that say nothing final, such as that a payment was accepted.',
+    description: 'Number of lines that say nothing final, such as that a payment was accepted.',
   }),
 })
 
@@ -133,22 +138,25 @@ export type ResultRecord = Static<typeof resultRecord>
 export const fileRecord = Type.Object({
   format: choice(
     formats.map(({ name }) => name),
-    'What kind of file it is.',
+    'Format of the file.',
   ),
-  part: Type.Integer({ description: 'Which file, from 1.' }),
-  parts: Type.Integer({ description: 'How many files there are of this kind.' }),
-  payees: Type.Integer({ description: 'How many are paid by this file.' }),
+  part: Type.Integer({ description: 'Number of the file, from 1.' }),
+  parts: Type.Integer({ description: 'Number of files in this format.' }),
+  payees: Type.Integer({ description: 'Number of payees in this file.' }),
   erased: Type.Integer({
-    description: 'How many were erased since the approval, and are not in it: record what became of each.',
+    description:
+      'Number of payees erased since the approval, who are not in the file: record the outcome of each.',
   }),
   downloaded: Type.String({ description: 'When it was first downloaded, UTC; empty before.' }),
-  handed_over: Type.String({ description: 'When somebody said that it was handed over, UTC; empty before.' }),
+  handed_over: Type.String({
+    description: 'When somebody recorded that it was handed over, UTC; empty before.',
+  }),
 })
 
 export const reconciliationRecord = Type.Object({
-  payout_run_id: Type.Integer({ description: 'Identifier of the run.' }),
+  payout_run_id: Type.Integer({ description: 'Identifier of the payout run.' }),
   currency: Type.String({ description: 'ISO 4217 code of the currency.' }),
-  sent: Type.Object({ count: many, sum: Type.Number() }, { description: 'All that was approved.' }),
+  sent: Type.Object({ count: many, sum: Type.Number() }, { description: 'All payments that were approved.' }),
   ...Object.fromEntries(
     ['paid', 'failed', 'returned', 'unknown', 'open'].map(name => [
       name,
@@ -160,7 +168,7 @@ export const reconciliationRecord = Type.Object({
       reason: choice(reasons),
       count: many,
     }),
-    { description: 'How many are left out for each reason.' },
+    { description: 'Number of affiliates left out for each reason.' },
   ),
-  balanced: Type.Boolean({ description: 'Whether nothing is open or unknown.' }),
+  balanced: Type.Boolean({ description: 'Whether no payment is open or unknown.' }),
 })

@@ -11,30 +11,28 @@ import { source } from './source.ts'
 const reader = new ArgumentReader(createArguments)
 
 const result = Type.Object({
-  status: Type.Integer({ description: 'As of a request that reports it alone.' }),
-  conversion_id: Type.Optional(Type.Integer({ description: 'The conversion, where it was taken.' })),
-  code: Type.Optional(Type.String({ description: 'Of the error, where it was not.' })),
-  message: Type.Optional(Type.String({ description: 'Why it was not taken.' })),
+  status: Type.Integer({ description: 'Status of the answer to a request that reports it alone.' }),
+  conversion_id: Type.Optional(Type.Integer({ description: 'The conversion, if it was accepted.' })),
+  code: Type.Optional(Type.String({ description: 'Code of the error, if it was refused.' })),
+  message: Type.Optional(Type.String({ description: 'Why it was refused.' })),
 })
 
 /** Where senders deliver what a source reads. */
 export const deliveries: SignedEndpoint = {
   methods: ['POST'],
   path: '/sources/{source_id}/deliveries',
-  summary: 'Deliver to a source what has happened in its shop',
+  summary: 'Send a delivery to a source',
   arguments: source.item,
   signature: {
     header: 'X-Signature',
     description:
-      "The signature is made of the body by the secret of the source: as Stripe and WooCommerce sign, in headers of their own, or else the body's HMAC-SHA256, in the header that the source has as signature_header.",
+      'Signature of the body, made with the secret of the source: in the way and in the header of Stripe or WooCommerce, or, for generic sources, the HMAC-SHA256 of the body in the header that signature_header names.',
   },
   answer: {
     status: 200,
     schema: Type.Object({
-      results: Type.Array(result, { description: 'A result for each conversion that was read.' }),
-      ignored: Type.Optional(
-        Type.String({ description: 'Why the delivery changes nothing, where that is so.' }),
-      ),
+      results: Type.Array(result, { description: 'One result for each conversion that was read.' }),
+      ignored: Type.Optional(Type.String({ description: 'Why the delivery has no effect, if it has none.' })),
     }),
   },
   failures: ['secret_key'],

@@ -11,16 +11,18 @@ const trial = endpoint({
   methods: ['POST'],
   path: '/sources/{source_id}/try',
   permission: 'sources.edit',
-  summary: 'Read a sample as a source would',
+  summary: 'Try how a source would read a sample',
   arguments: Type.Object({
     ...source.item.properties,
-    payload: Type.Unknown({ description: 'What the sender would send.' }),
+    payload: Type.Unknown({ description: 'Sample of what the sender sends.' }),
   }),
   answer: {
     status: 200,
     schema: Type.Object({
       conversions: Type.Array(Type.Unknown()),
-      event: Type.Optional(Type.String({ description: 'What the sender calls it; empty when nothing.' })),
+      event: Type.Optional(
+        Type.String({ description: "The sender's name for the event; empty if there is none." }),
+      ),
       names: Type.Optional(Type.Array(Type.String())),
       ignored: Type.Optional(Type.String()),
     }),

@@ -16,26 +16,26 @@ const MAX_MAPPING = 10_000
 const signing = (description: string) => Type.String({ ...secret(255, description), minLength: MIN_SECRET })
 
 const fields = {
-  name: text(100, 'Names the source.', neither),
+  name: text(100, 'Name of the source.', neither),
   type: {
     type: 'text',
     nullable: false,
     ...neither,
-    wire: choice(types, 'Whose deliveries it reads.'),
-    create: choice(types, 'Whose deliveries it reads.'),
+    wire: choice(types, 'Type of sender whose deliveries the source accepts.'),
+    create: choice(types, 'Type of sender whose deliveries the source accepts.'),
     initial: 'generic',
     show: (value: SourceType) => value,
     keep: (value: SourceType) => value,
     sample: () => 'generic' as const,
   },
   context: context(
-    'The shop whose conversions it reports; lower case. Each shop has one of its own, since numbers of orders and customers count within it.',
+    'The shop whose conversions it reports; stored in lower case. Give each shop its own, because order and customer numbers count within it.',
   ),
   status: status(['active', 'inactive'], 'active'),
   mode: status(
     ['live', 'test'],
     'live',
-    'Of Stripe: whether it takes what was really paid, or the events of test mode and of sandboxes.',
+    'For Stripe: whether the source takes live events, or those of test mode and sandboxes.',
   ),
   /** Never shown: verifies deliveries. The store seals it; empty in the demo, whose sources take none. */
   secret: {
@@ -43,18 +43,21 @@ const fields = {
     nullable: false,
     ...neither,
     secret: true,
-    create: signing('The secret by which the sender signs; it is never shown again.'),
-    edit: Type.Optional(signing('The new secret.')),
+    create: signing('Secret with which the sender signs; it is never shown again.'),
+    edit: Type.Optional(signing('New secret.')),
     initial: '',
     show: (value: string) => value,
     keep: (value: string) => value,
     sample: () => '',
   },
-  secret_date: { ...created('secret_at', 'When the secret was given'), filters: {} },
+  secret_date: { ...created('secret_at', 'When the secret was set'), filters: {} },
   signature_header: {
-    ...words(line(100), 'Of a generic source: the header with the signature.', neither),
+    ...words(line(100), 'For generic sources: name of the header that contains the signature.', neither),
     create: Type.Optional({
-      ...line(100, 'Of a generic source: the header with the HMAC-SHA256 of the body, in hex or Base64.'),
+      ...line(
+        100,
+        'For generic sources: name of the header that contains the HMAC-SHA256 of the body, in hex or Base64.',
+      ),
       default: 'X-Signature',
     }),
     initial: 'X-Signature',
@@ -64,14 +67,14 @@ const fields = {
     type: 'text',
     nullable: false,
     ...neither,
-    wire: Type.Unknown({ description: 'Of a generic source: where each argument of a conversion stands.' }),
+    wire: Type.Unknown({ description: 'For generic sources: where each argument of a conversion is found.' }),
     create: Type.Optional(
       Type.Unknown({
         description:
-          'Of a generic source: for each argument of a conversion a JSON pointer into what is sent (/order/total), or the value itself.',
+          'For generic sources: for each argument of a conversion, a JSON pointer into the delivery (/order/total), or a constant value.',
       }),
     ),
-    edit: Type.Optional(Type.Unknown({ description: 'The new mapping.' })),
+    edit: Type.Optional(Type.Unknown({ description: 'New mapping.' })),
     order: false,
     initial: '{}',
     show: (value: string): unknown => JSON.parse(value),
@@ -86,15 +89,16 @@ const fields = {
     nullable: false,
     ...neither,
     wire: Type.String({
-      description: 'Which delivery could not be taken last, why, and when in UTC; empty when all could.',
+      description:
+        'The last delivery that was not accepted, or only in part, with the reason and the time (UTC); empty if there was none.',
     }),
     order: false,
     initial: '',
     show: (value: string) => value,
     sample: () => '',
   },
-  date: created('created_at', 'When it was set up'),
-  owner: creator('The user account that has set it up.'),
+  date: created('created_at', 'When the source was set up'),
+  owner: creator('The account that set up the source.'),
 } as const
 
 export const source = kind({ name: 'source', table: 'sources', fields })

@@ -7,9 +7,9 @@ import { rotateKeys } from './keys.ts'
 import { keys } from './store.ts'
 
 export function addTrackingCommands(program: Command): void {
-  const tracking = program.command('tracking').description('manage the tracking of clicks')
-  addCommand(tracking, 'rotate-keys', 'sign click tokens by a new key from now on')
-    .option('--forget', 'take back all tokens so far, and those of the next second: they credit nobody')
+  const tracking = program.command('tracking').description('manage click tracking')
+  addCommand(tracking, 'rotate-keys', 'sign click tokens with a new key from now on')
+    .option('--forget', 'revoke all earlier tokens, and those of the next second: they credit nobody')
     .action(rotate)
 }
 

@@ -26,7 +26,7 @@ const MAX_SENT_ADDRESS = 255
 /** About the visitor, so the erasure of the affiliate leaves it. */
 const ofVisitor = { personal: 'keep', money: false } as const
 
-const affiliate = reference('affiliates', 'The affiliate whose link it was.', {
+const affiliate = reference('affiliates', 'The affiliate whose link was followed.', {
   person: true,
   outlives: true,
 })
@@ -35,7 +35,11 @@ const CAMPAIGN = 'The campaign of the link.'
 
 const address = (description: string) =>
   ({
-    ...words(line(MAX_SENT, `${description} Its first 2,048 characters are kept.`), description, ofVisitor),
+    ...words(
+      line(MAX_SENT, `${description} Only the first 2,048 characters are stored.`),
+      description,
+      ofVisitor,
+    ),
     order: false,
     folded: true,
     keep: shortened,
@@ -49,34 +53,36 @@ const fields = {
       referral_status: whether(
         'converted',
         'unconverted',
-        'Only those that led to a referral, or only those that did not.',
+        'Only visits that led to a referral, or only visits that did not.',
       ),
     },
   },
   rest_id: elsewhere,
   url: {
-    ...address('The page that was visited, without what names the affiliate (?ref=… or /ref/…).'),
+    ...address(
+      'URL of the page that was visited, without the part that names the affiliate (?ref=… or /ref/…).',
+    ),
     keep: (url: string) => shortened(withoutAffiliate(url)),
   },
-  referrer: address('The page that led there; empty when it is not known.'),
+  referrer: address('URL of the referring page; empty if unknown.'),
   campaign: {
     ...words(line(MAX_CAMPAIGN), CAMPAIGN, neither),
     create: Type.Optional(
       Type.String({
         ...line(
           MAX_SENT,
-          `${CAMPAIGN} What is escaped in it as in an address (%20) is unescaped, and its first ${MAX_CAMPAIGN} characters are kept.`,
+          `${CAMPAIGN} Percent-encoding (%20) is decoded, and only the first ${MAX_CAMPAIGN} characters are stored.`,
         ),
         default: '',
       }),
     ),
-    filter: anyOf(listOf(line(MAX_CAMPAIGN), 'Only those of one of these campaigns.')),
+    filter: anyOf(listOf(line(MAX_CAMPAIGN), 'Only visits from one of these campaigns.')),
   },
-  context: context('Where it comes from, such as the shop; lower case.', ['visit_context']),
+  context: context('Where the visit comes from, such as the shop; stored in lower case.', ['visit_context']),
   ip: {
     ...words(
       line(MAX_SENT_ADDRESS),
-      "The network of the visitor's address: only its first 24 bits are kept, or 48 of IPv6.",
+      "Network of the visitor's IP address: only its first 24 bits are stored, or 48 for IPv6.",
       ofVisitor,
     ),
     searched: true,
@@ -87,11 +93,11 @@ const fields = {
     problem: (value: string) =>
       clientIn(value) === undefined ? 'must be an IPv4 or IPv6 address, or empty.' : undefined,
   },
-  date: dated('created_at', 'When it was'),
+  date: dated('created_at', 'When the visit took place'),
   /** The link that was followed; 0 when the address named the affiliate. */
   link_id: {
     ...internalNumber({ ...neither, secret: true }),
-    filters: { link_id: anyOf(identifiers('Only those that came by one of these links.')) },
+    filters: { link_id: anyOf(identifiers('Only visits through one of these links.')) },
   },
   /** The nonce of its click token; empty when there is none. */
   nonce: internalText({ ...neither, secret: true }),
