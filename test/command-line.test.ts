@@ -80,7 +80,7 @@ describe('the command line', () => {
       assert.match(stdout, /^Usage: affiliated/)
     }
     const settings = (await runCommand(['settings', '--help'])).stdout.replace(/\s+/g, ' ')
-    assert.match(settings, /rate_types and allowed_hosts take a list with commas/)
+    assert.match(settings, /rate_types and allowed_hosts take a list separated by commas/)
     const { stdout } = await runCommand(['serve', '--help'])
     for (const [flag, variable, value] of [
       ['--database', 'DATABASE_URL', 'sqlite:./data/affiliated.db'],

@@ -5,7 +5,7 @@ export interface Settings {
   readonly defaultRateType: string
   readonly rateTypes: readonly string[]
   readonly currency: string
-  /** Decimals of the currency's minor unit. */
+  /** Number of decimals of the currency. */
   readonly decimals: number
   /** Changes with every change of the commission rules; '' before the first. */
   readonly rulesVersion: string

@@ -25,9 +25,9 @@ export function addSettingsCommands(program: Command): void {
   addCommand(settings, 'get', 'show all settings, or one')
     .addArgument(nameArgument(settings, false))
     .action(get)
-  addCommand(settings, 'set', `change a setting; ${lists.join(' and ')} take a list with commas`)
+  addCommand(settings, 'set', `change a setting; ${lists.join(' and ')} take a list separated by commas`)
     .addArgument(nameArgument(settings, true))
-    .argument('<value>', 'its new value')
+    .argument('<value>', 'new value')
     .addHelpText('after', ({ command }) => meanings(command.createHelp()))
     .action(set)
 }

@@ -12,25 +12,21 @@ export const payouts = group({
   approval: oneOf(
     'approval',
     ['one', 'two'],
-    'How many persons a payout run takes: with two, who prepared it cannot approve it.',
+    'How many people a payout run needs: with two, the person who prepared it cannot approve it.',
   ),
   payment_details_days: days(
     'detailsDays',
     { initial: 3, minimum: 0, maximum: 90 },
-    'How many days changed payment details wait before a payout run uses them.',
+    'Number of days that changed payment details wait before a payout run uses them.',
   ),
-  payer_name: text('name', line(70, 'Who pays, as the bank knows them.')),
-  payer_iban: text('iban', secret(42, "The payer's IBAN, for SEPA files."), compactCode),
-  payer_bic: text(
-    'bic',
-    line(11, "The BIC of the payer's bank, for SEPA files; may be left empty."),
-    compactCode,
-  ),
-  payer_bank: text('bank', line(MOST_BANK, "The name of the payer's bank, for NACHA files.")),
-  payer_routing: text('routing', line(9, "The routing number of the payer's bank, for NACHA files.")),
+  payer_name: text('name', line(70, 'Name of the payer, as the bank knows it.')),
+  payer_iban: text('iban', secret(42, 'IBAN of the payer, for SEPA files.'), compactCode),
+  payer_bic: text('bic', line(11, "BIC of the payer's bank, for SEPA files; optional."), compactCode),
+  payer_bank: text('bank', line(MOST_BANK, "Name of the payer's bank, for NACHA files.")),
+  payer_routing: text('routing', line(9, "Routing number of the payer's bank, for NACHA files.")),
   payer_company_id: text(
     'companyId',
-    line(10, "The payer's company identification, for NACHA files: 10 characters that the bank gives."),
+    line(10, 'Company identification of the payer, for NACHA files: 10 characters, assigned by the bank.'),
   ),
 })
 

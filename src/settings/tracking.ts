@@ -7,21 +7,21 @@ import { days, group, oneOf, text, yesOrNo } from './setting.ts'
 const MOST_HOSTS = 100
 
 const HOSTS =
-  'Hosts that links may lead to, and whose pages the script works on, beside that of the programme page: shop.example, shop.example:8443, or *.shop.example for all below it.'
+  'Hosts that links may lead to and on whose pages the script works, in addition to the host of the programme page: shop.example, shop.example:8443, or *.shop.example for all hosts below it.'
 
 export const tracking = group({
   programme_page: text(
     'page',
     line(
       2048,
-      'The page of the shop that links lead to when they name no other, and unknown codes; empty when there is none.',
+      'The page of the shop to which links lead if they have no destination, or if their code is unknown; empty if there is none.',
     ),
   ),
   visitor_url: text(
     'visitorUrl',
     line(
       2048,
-      "Where visitors reach the links and the script, such as https://shop.example/go: the administration area shows addresses of links so. Empty where it is the administration area's own address.",
+      "The URL at which visitors reach the links and the script, such as https://shop.example/go: the administration area shows URLs of links with it. Empty if it is the administration area's own.",
     ),
   ),
   allowed_hosts: {
@@ -31,21 +31,25 @@ export const tracking = group({
     read: (stored = ''): readonly string[] => (stored === '' ? [] : stored.split(',')),
     store: hostsText,
   },
-  attribution: oneOf('attribution', ['last', 'first'], 'Which click of a customer a sale is credited to.'),
+  attribution: oneOf(
+    'attribution',
+    ['last', 'first'],
+    'Which click of a customer gets the credit for a sale.',
+  ),
   attribution_days: days(
     'attributionDays',
     { initial: 30, minimum: 1, maximum: 365 },
-    'How many days after a click a sale is credited to it.',
+    'Number of days after a click within which a sale is credited to it.',
   ),
   visit_days: days(
     'visitDays',
     { initial: 90, minimum: 1, maximum: 3650 },
-    'How many days visits are kept one by one; daily sums stay.',
+    'Number of days for which individual visits are kept; daily totals are kept for good.',
   ),
   consent_required: yesOrNo(
     'consentRequired',
     false,
-    'Whether the script on the pages of the shop waits until the visitor has consented.',
+    "Whether the script on the shop's pages waits for the visitor's consent.",
   ),
 })
 
