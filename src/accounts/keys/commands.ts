@@ -19,22 +19,25 @@ import { type KeyRow, listKeys, orders } from './store.ts'
 /** @param allPermissions every permission there is */
 export function addKeyCommands(program: Command, permissions: readonly string[]): void {
   const keys = program.command('keys').description('manage API keys')
-  addCommand(keys, 'create', 'create an API key; its token is shown once')
+  addCommand(keys, 'create', 'create an API key; its token is shown only once')
     .requiredOption('--name <text>', 'what the key is for')
     .requiredOption(
       '--user <login>',
-      'the account that owns it: login name, e-mail address, or # and the identifier',
+      'the account that owns the key: login name, e-mail address, or # and the identifier',
     )
-    .option('--read-only', 'may only read')
+    .option('--read-only', 'permit only reading')
     .option(
       '--permissions <list>',
-      `some of ${permissions.join(',')} (default: all that the role of the account has; an account without a role has none)`,
+      `what the key may do, some of ${permissions.join(',')} (default: all permissions of the account's role; an account without a role has none)`,
     )
-    .option('--expires <date>', 'last day on which it works: YYYY-MM-DD, UTC (default: never)')
+    .option(
+      '--expires <date>',
+      'last day on which the key works: YYYY-MM-DD, UTC (default: it does not expire)',
+    )
     .action((options: CreateOptions, self: Command) => create(options, self, permissions))
-  addCommand(keys, 'list', 'list the API keys').action(list)
-  addCommand(keys, 'revoke', 'revoke an API key for ever')
-    .argument('<public-key>', 'its public part, see keys list')
+  addCommand(keys, 'list', 'list API keys').action(list)
+  addCommand(keys, 'revoke', 'revoke an API key for good')
+    .argument('<public-key>', 'public part of the key, see keys list')
     .action(revoke)
 }
 

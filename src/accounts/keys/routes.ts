@@ -71,7 +71,7 @@ export const keys = (allPermissions: readonly string[], ring: rules.KeyRing): Re
       methods: ['DELETE'],
       path: '/keys/{key_id}',
       permission: 'keys.delete',
-      summary: 'Revoke an API key for ever',
+      summary: 'Revoke an API key for good',
       arguments: Type.Object(itemArguments),
       answer: { status: 200, schema: keyRecord },
       failures: ['no_key'],

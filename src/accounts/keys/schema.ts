@@ -6,7 +6,7 @@ export const statuses = ['active', 'expired', 'revoked'] as const
 export const keyArguments = Type.Object({
   name: line(100, 'What the key is for.'),
   permissions: listOf(line(100), 'What the key may do, such as affiliates.read.'),
-  expires: Type.Optional(since('The day at whose end the key stops working.')),
+  expires: Type.Optional(since('Last day on which the key works.')),
 })
 
 export type KeyArguments = Static<typeof keyArguments>
@@ -26,18 +26,18 @@ const moment = (description: string) =>
 /** Record of the key endpoints; its fields in this order. */
 export const keyRecord = Type.Object({
   id: Type.Integer({ description: 'Identifier of the key.' }),
-  public_key: Type.String({ description: 'Names the key for ever.' }),
+  public_key: Type.String({ description: 'Public part of the key, which never changes.' }),
   name: Type.String({ description: 'What the key is for.' }),
   owner: Type.Object(
     { id: Type.Integer(), login: Type.String() },
     { description: 'The account that owns the key.' },
   ),
   permissions: Type.Array(Type.String(), { description: 'What the key may do.' }),
-  status: choice(statuses, 'Whether it works.'),
-  date_created: Type.String({ description: 'When the key was made: YYYY-MM-DD HH:MM:SS, UTC.' }),
-  last_used: moment('When it was used last, to the minute:'),
-  expires: moment('The last second at which it works:'),
-  revoked: moment('When it was revoked:'),
+  status: choice(statuses, 'Whether the key works, has expired, or is revoked.'),
+  date_created: Type.String({ description: 'When the key was created: YYYY-MM-DD HH:MM:SS, UTC.' }),
+  last_used: moment('When the key was last used, to the minute:'),
+  expires: moment('Last second at which the key works:'),
+  revoked: moment('When the key was revoked:'),
 })
 
 export type KeyRecord = Static<typeof keyRecord>
@@ -45,17 +45,15 @@ export type KeyRecord = Static<typeof keyRecord>
 /** With the token, which is shown once. */
 export const newKeyRecord = Type.Object({
   ...keyRecord.properties,
-  token: Type.String({ description: 'The secret. It cannot be shown again.' }),
+  token: Type.String({ description: 'Secret part of the key. It cannot be shown again.' }),
 })
 
 export const itemArguments = { key_id: identifier('Identifier of the key.') }
 
 /** The filters of a list. */
 export const filterArguments = {
-  search: Type.Optional(
-    line(254, 'Words of the name or of the public key, each or a part of it, in any order.'),
-  ),
-  user_id: Type.Optional(identifiers('Only the keys of these accounts.')),
+  search: Type.Optional(line(254, 'Words or parts of words of the name or the public key, in any order.')),
+  user_id: Type.Optional(identifiers('Only keys of one of these accounts.')),
 }
 
 const filters = Type.Object(filterArguments)

@@ -9,7 +9,7 @@ export const recoveryEndpoints = (recovery: Recovery): readonly Endpoint[] => [
     methods: ['POST'],
     path: '/forgotten-password',
     permission: 'session.create',
-    summary: 'Ask for a link to set a new password with, by e-mail',
+    summary: 'Request a password reset link by e-mail',
     arguments: askArguments,
     answer: { status: 200, schema: Type.Object({ asked: Type.Boolean() }) },
     handle: async (call, { login }) => {
@@ -21,7 +21,7 @@ export const recoveryEndpoints = (recovery: Recovery): readonly Endpoint[] => [
     methods: ['POST'],
     path: '/new-password',
     permission: 'session.create',
-    summary: 'Set a new password by the link of an e-mail',
+    summary: 'Set a new password with the link from the e-mail',
     arguments: newPasswordArguments,
     answer: { status: 200, schema: Type.Object({ changed: Type.Boolean() }) },
     failures: ['recovery_ended'],

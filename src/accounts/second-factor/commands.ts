@@ -7,7 +7,7 @@ import { reset } from './rules.ts'
 
 /** @param users the parent command */
 export function addSecondFactorCommand(users: Command): void {
-  addCommand(users, 'reset-second-factor', 'let somebody log in by the password alone who has lost the app')
+  addCommand(users, 'reset-second-factor', 'let somebody who has lost the app log in with the password alone')
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
     .action(resetOf)
 }

@@ -5,18 +5,18 @@ import { settingsRecord } from '../../settings/schema.ts'
 const password = (description: string) => secret(1000, description)
 
 export const loginArguments = Type.Object({
-  login: line(254, 'Login name or e-mail address, in any case of letters.'),
+  login: line(254, 'Login name or e-mail address, ignoring case.'),
   password: password('Password.'),
   code: Type.Optional(
-    secret(40, 'The code of the second factor, or a recovery code, where the account has one.'),
+    secret(40, 'Code of the second factor, or a recovery code, if the account has a second factor.'),
   ),
 })
 
 export type LoginArguments = Static<typeof loginArguments>
 
 export const passwordArguments = Type.Object({
-  current_password: password('The password that the account has now.'),
-  new_password: password('The new one, of 8 characters or more.'),
+  current_password: password('Current password of the account.'),
+  new_password: password('New password, of 8 characters or more.'),
 })
 
 export type PasswordArguments = Static<typeof passwordArguments>
@@ -26,13 +26,13 @@ export const sessionItem = { session_id: identifier('Identifier of the session.'
 /** One of the user's own sessions. */
 export const openSession = Type.Object({
   id: Type.Integer({ description: 'Identifier of the session.' }),
-  current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
-  browser: Type.String({ description: 'Browser and system that it was begun with.' }),
+  current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
+  browser: Type.String({ description: 'Browser and operating system with which it was started.' }),
   network: Type.String({
-    description: 'Network that it was begun from: the first 24 bits of the address, or 48 of IPv6.',
+    description: 'Network from which it was started: the first 24 bits of the IP address, or 48 for IPv6.',
   }),
-  started: Type.String({ description: 'When it began: YYYY-MM-DD HH:MM:SS, UTC.' }),
-  last_used: Type.String({ description: 'When it was used last, to the minute.' }),
+  started: Type.String({ description: 'When it was started: YYYY-MM-DD HH:MM:SS, UTC.' }),
+  last_used: Type.String({ description: 'When it was last used, to the minute.' }),
 })
 export type OpenSession = Static<typeof openSession>
 
@@ -47,7 +47,9 @@ export const sessionRecord = Type.Object({
     display_name: Type.String(),
     role: Type.String(),
   }),
-  expires: Type.String({ description: 'When the session ends if it is not used: YYYY-MM-DD HH:MM:SS, UTC.' }),
+  expires: Type.String({
+    description: 'When the session expires if it is not used: YYYY-MM-DD HH:MM:SS, UTC.',
+  }),
   settings: Type.Optional(
     Type.Object({
       currency: setting.currency,
@@ -62,10 +64,10 @@ export const sessionRecord = Type.Object({
     }),
   ),
   granted: Type.Optional(
-    Type.Array(Type.String(), { description: 'Every permission that this session has.' }),
+    Type.Array(Type.String(), { description: 'All permissions that this session has.' }),
   ),
   permissions: Type.Optional(
-    Type.Array(Type.String(), { description: 'Every permission that an API key can have.' }),
+    Type.Array(Type.String(), { description: 'All permissions that an API key can have.' }),
   ),
   version: Type.Optional(Type.String()),
 })

@@ -29,10 +29,10 @@ export function addUserCommands(program: Command): Command {
     .requiredOption('--email <address>', 'e-mail address')
     .option('--first-name <name>', 'first name')
     .option('--last-name <name>', 'last name')
-    .option('--password <text>', 'password; others on this machine may see it, see --password-stdin')
+    .option('--password <text>', 'password; others on this machine may see it: prefer --password-stdin')
     .addOption(passwordStdin())
     .addOption(roleOption())
-    .option('--admin', 'make it an administrator: --role administrator')
+    .option('--admin', 'same as --role administrator')
     .action(create)
   addCommand(users, 'password', 'set the password of an account and end its sessions')
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
@@ -45,20 +45,21 @@ export function addUserCommands(program: Command): Command {
   addCommand(users, 'role', 'give an account another role, which ends its sessions and limits its API keys')
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
     .addArgument(
-      new Argument('<role>', `what it may do; ${NO_ROLE} also revokes its API keys for ever`).choices([
-        ...roles,
-        NO_ROLE,
-      ]),
+      new Argument(
+        '<role>',
+        `what the account may do; ${NO_ROLE} also revokes its API keys for good`,
+      ).choices([...roles, NO_ROLE]),
     )
     .action(setRole)
-  addCommand(users, 'list', 'list the accounts').action(list)
+  addCommand(users, 'list', 'list accounts').action(list)
   return users
 }
 
 /** The command line's name for no role. */
 const NO_ROLE = 'none'
 
-const roleOption = () => new Option('--role <role>', 'what it may do').choices([...roles]).conflicts('admin')
+const roleOption = () =>
+  new Option('--role <role>', 'what the account may do').choices([...roles]).conflicts('admin')
 
 const passwordStdin = () =>
   new Option('--password-stdin', 'read the password from standard input').conflicts('password')

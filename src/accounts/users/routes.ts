@@ -22,7 +22,7 @@ import {
 } from './schema.ts'
 import { orders, type UserRow } from './store.ts'
 
-const accountName = Type.Object({ name: Type.String({ description: 'The name to show.' }) })
+const accountName = Type.Object({ name: Type.String({ description: 'Display name.' }) })
 const render = renderer<UserRecord>(userRecord)
 const fields = Object.keys(userRecord.properties)
 

@@ -4,7 +4,7 @@ import { roles } from './roles.ts'
 
 export const MAX_LOGIN_LENGTH = 60
 const ROLE =
-  'administrator; manager: all but accounts, keys and settings; bookkeeper: payouts, payout runs, and reading; reader: reading; or empty for none.'
+  'Role: administrator for everything; manager for all but accounts, API keys and settings; bookkeeper for payouts, payout runs and reading; reader for reading; empty for no role.'
 
 const name = (description: string) => Type.Optional(line(250, description))
 const role = Type.Optional(choice([...roles, ''], ROLE))
@@ -15,7 +15,7 @@ export const userArguments = Type.Object({
   email: email('E-mail address.'),
   first_name: name('First name.'),
   last_name: name('Last name.'),
-  display_name: name('The name to show; when omitted the first and last name, else the login.'),
+  display_name: name('Display name; when omitted, the first and last name, or else the login name.'),
   role,
   password: password('Password of 8 characters or more; without one the account cannot log in.'),
 })
@@ -29,14 +29,14 @@ export const userRecord = Type.Object({
   email: Type.String({ description: 'E-mail address.' }),
   first_name: Type.String({ description: 'First name; may be empty.' }),
   last_name: Type.String({ description: 'Last name; may be empty.' }),
-  display_name: Type.String({ description: 'The name to show.' }),
+  display_name: Type.String({ description: 'Display name.' }),
   role: choice([...roles, ''], ROLE),
   affiliate_id: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'The affiliate that the account is, or null.',
+    description: 'The affiliate who is linked to the account, or null.',
   }),
-  date_registered: Type.String({ description: 'When the account was made: YYYY-MM-DD HH:MM:SS, UTC.' }),
-  can_log_in: Type.Boolean({ description: 'Whether it may log in to the administration area.' }),
-  second_factor: Type.Boolean({ description: 'Whether logging in asks for a code as well.' }),
+  date_registered: Type.String({ description: 'When the account was created: YYYY-MM-DD HH:MM:SS, UTC.' }),
+  can_log_in: Type.Boolean({ description: 'Whether the account can log in to the administration area.' }),
+  second_factor: Type.Boolean({ description: 'Whether logging in asks for the code of a second factor.' }),
 })
 
 export type UserRecord = Static<typeof userRecord>
@@ -48,7 +48,7 @@ export const editArguments = Type.Object({
   email: Type.Optional(email('New e-mail address; must be unique.')),
   first_name: name('New first name.'),
   last_name: name('New last name.'),
-  display_name: name('New name to show; empty for the first and last name, else the login.'),
+  display_name: name('New display name; empty for the first and last name, or else the login name.'),
   role,
   password: password('New password; ends the sessions of the account.'),
 })
@@ -60,15 +60,15 @@ export const filterArguments = {
   search: Type.Optional(
     line(
       254,
-      'An identifier, or words of the login, e-mail or display name, each or a part of it, in any order.',
+      'An identifier, or words or parts of words of the login name, e-mail address or display name, in any order.',
     ),
   ),
-  user_id: Type.Optional(identifiers('Only these accounts.')),
-  exclude: Type.Optional(identifiers('All but these accounts.')),
+  user_id: Type.Optional(identifiers('Only accounts with one of these identifiers.')),
+  exclude: Type.Optional(identifiers('Leaves out accounts with one of these identifiers.')),
   login: Type.Optional(
-    listOf(line(MAX_LOGIN_LENGTH), 'Only the accounts with these login names, in any case.'),
+    listOf(line(MAX_LOGIN_LENGTH), 'Only accounts with one of these login names, ignoring case.'),
   ),
-  role: Type.Optional(listOf(choice([...roles, '']), 'Only these roles.')),
+  role: Type.Optional(listOf(choice([...roles, '']), 'Only accounts with one of these roles.')),
 }
 
 const filters = Type.Object(filterArguments)

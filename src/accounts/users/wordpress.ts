@@ -20,20 +20,20 @@ const FURTHEST_PAGE = 10_000
 const record = Type.Object({
   id: Type.Integer({ description: 'Identifier of the account.' }),
   username: Type.String({ description: 'Login name.' }),
-  name: Type.String({ description: 'The name to show.' }),
+  name: Type.String({ description: 'Display name.' }),
   first_name: Type.String({ description: 'First name; may be empty.' }),
   last_name: Type.String({ description: 'Last name; may be empty.' }),
   email: Type.String({ description: 'E-mail address.' }),
   url: Type.String({ description: 'Always empty.' }),
   description: Type.String({ description: 'Always empty.' }),
-  slug: Type.String({ description: 'The login name.' }),
-  roles: Type.Array(Type.String(), { description: 'The role here, or none.' }),
-  registered_date: Type.String({ description: 'When the account was made: YYYY-MM-DDTHH:MM:SS+00:00.' }),
+  slug: Type.String({ description: 'Login name.' }),
+  roles: Type.Array(Type.String(), { description: 'Role of the account; empty if it has none.' }),
+  registered_date: Type.String({ description: 'When the account was created: YYYY-MM-DDTHH:MM:SS+00:00.' }),
 })
 type WordPressUser = Static<typeof record>
 const render = renderer<WordPressUser>(record)
 
-const context = Type.Optional(choice(['view', 'embed', 'edit'], 'Taken, and changes nothing.'))
+const context = Type.Optional(choice(['view', 'embed', 'edit'], 'Accepted, but has no effect.'))
 const name = (description: string) => Type.Optional(line(250, description))
 
 function recordOf(user: Parameters<typeof rules.recordOf>[0]): WordPressUser {
@@ -86,7 +86,7 @@ export const wordPressUsers: Resource = {
           Type.Integer({
             minimum: 0,
             maximum: FURTHEST_PAGE * MOST_PER_PAGE,
-            description: 'How many to leave out, in the place of pages.',
+            description: 'Number of accounts to skip, instead of page.',
           }),
         ),
         orderby: Type.Optional(choice(['name', 'id', 'email', 'registered_date'])),
@@ -123,11 +123,11 @@ export const wordPressUsers: Resource = {
         username: line(MAX_LOGIN_LENGTH, 'Login name: letters, digits, space and _.-@'),
         email: email('E-mail address.'),
         password: Type.Optional(
-          line(1000, 'Taken and not stored: an account without a role does not log in here.'),
+          line(1000, 'Accepted but not stored, because an account without a role cannot log in.'),
         ),
         first_name: name('First name.'),
         last_name: name('Last name.'),
-        name: name('The name to show; when omitted the first and last name, else the login.'),
+        name: name('Display name; when omitted, the first and last name, or else the login name.'),
         context,
       }),
       answer: createdAnswer(record),
