@@ -19,14 +19,14 @@ const MOST_ROWS = 1_000_000_000
 
 export function addDataCommands(program: Command): void {
   addCommand(program, 'demo', 'fill an empty database with sample data')
-    .addOption(sizeOption('--affiliates <number>', 'how many affiliates', 200))
-    .addOption(sizeOption('--payouts <number>', 'how many payouts', 600))
+    .addOption(sizeOption('--affiliates <number>', 'number of affiliates', 200))
+    .addOption(sizeOption('--payouts <number>', 'number of payouts', 600))
     .action(demo)
   program
     .command('copy')
     .description('copy a whole database into a new one; stop the service first')
-    .requiredOption('--from <url>', 'the database to copy', databaseUrl)
-    .requiredOption('--to <url>', 'a database without data', databaseUrl)
+    .requiredOption('--from <url>', 'database to copy', databaseUrl)
+    .requiredOption('--to <url>', 'database to copy to, which must be empty', databaseUrl)
     .addOption(jsonOption())
     .action(copy)
 }

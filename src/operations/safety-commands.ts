@@ -20,25 +20,21 @@ import type { Schema } from '../storage/table.ts'
 import { checkDatabase, repair } from './check/rules.ts'
 
 export function addSafetyCommands(program: Command): void {
-  addCommand(program, 'backup', 'copy the embedded database into a file, while it is in use')
-    .argument('<file>', 'where to write the backup')
+  addCommand(program, 'backup', 'back up the embedded database to a file, even while it is in use')
+    .argument('<file>', 'file to write the backup to')
     .option('--force', 'replace the file if it exists')
     .action(backup)
-  addCommand(
-    program,
-    'restore',
-    'put a backup into the place of the embedded database; stop the service first',
-  )
-    .argument('<file>', 'the backup')
+  addCommand(program, 'restore', 'replace the embedded database with a backup; stop the service first')
+    .argument('<file>', 'file with the backup')
     .action(restore)
   addCommand(
     program,
     'check',
-    'look for damage in file, references, search keys, records and log, and only read, unless --repair is given; exit 1 when there is any',
+    'look for damage in the file, references, search keys, records and log, without writing anything unless --repair is given; exits with 1 if there is any',
   )
     .option(
       '--repair',
-      'write stale search keys anew before looking, empty the search index, which the service fills, and count the records; stop the service first',
+      'first rewrite stale search keys, empty the search index, which the service rebuilds, and recount the records; stop the service first',
     )
     .action(check)
 }

@@ -21,10 +21,13 @@ const ENTRIES_AT_ONCE = 500
 
 export function addAuditCommands(program: Command): void {
   const audit = program.command('audit').description('check and read the audit log')
-  addCommand(audit, 'verify', 'check the hash chain; exit 1 when anything was changed')
-    .option('--anchor <file>', 'compare the seals with those that serve --audit-anchor has written there')
+  addCommand(audit, 'verify', 'verify the hash chain; exits with 1 if anything was changed')
+    .option(
+      '--anchor <file>',
+      'also compare the seals with those that serve --audit-anchor has written to this file',
+    )
     .action(verify)
-  addCommand(audit, 'export', 'write every entry to standard output, one JSON object a line').action(
+  addCommand(audit, 'export', 'write all entries to standard output, one JSON object per line').action(
     exportEntries,
   )
 }

@@ -19,7 +19,7 @@ export function events(schema: Schema): Resource {
         methods: ['GET'],
         path: '/events',
         permission: 'events.read',
-        summary: 'Follow what happens: events in the order of the log, behind a position',
+        summary: 'List events in the order of the log, after a position',
         arguments: args,
         answer: { status: 200, schema: Type.Array(record), headers: ['Link'] },
         handle: async (call, args) => {

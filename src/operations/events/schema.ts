@@ -8,28 +8,28 @@ const eventRecord = (kinds: string[], types: string[]) =>
   Type.Object(
     {
       position: Type.Integer({
-        description: 'Place in the log of all events: some are not shown, and their places are passed over.',
+        description: 'Position in the log of all events; those of events that are not shown are skipped.',
       }),
       id: Type.Integer({ description: 'Identifier of the event, as in the audit log.' }),
       type: choice(
         types,
-        'What was done to what kind of record. What a payout run could not pay becomes a failed payout by payout.fail or payout.return.',
+        'Kind of record and what was done to it. A payment of a payout run that failed or was returned becomes a failed payout, with payout.fail or payout.return.',
       ),
-      date: Type.String({ description: 'When: YYYY-MM-DD HH:MM:SS.mmm, UTC.' }),
-      actor: choice(actorKinds, 'What acted.'),
+      date: Type.String({ description: 'Time: YYYY-MM-DD HH:MM:SS.mmm, UTC.' }),
+      actor: choice(actorKinds, 'Who or what acted.'),
       user_id: Type.Union([Type.Integer(), Type.Null()], {
-        description: 'The account that acted: the owner of the key, or who had logged in.',
+        description: 'The account that acted: the owner of the key, or the person who was logged in.',
       }),
-      record: choice(kinds, 'What kind of record it was done to.'),
+      record: choice(kinds, 'Kind of the record.'),
       record_id: Type.Union([Type.Integer(), Type.Null()], {
-        description: 'Which one; null for the settings.',
+        description: 'Identifier of the record; null for the settings.',
       }),
       data: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
         description:
-          'The record that was made, or as it was when it was deleted, without fields that are empty; null for an edit.',
+          'The record as it was created, or as it was before it was deleted, without empty fields; null for an edit.',
       }),
       changes: Type.Union([Type.Record(Type.String(), Type.Array(Type.Unknown())), Type.Null()], {
-        description: 'Of an edit, each field that was changed: [before, after]; else null.',
+        description: 'For an edit, each changed field as [before, after]; otherwise null.',
       }),
       erased: Type.Boolean({ description: 'Whether personal data was removed from the event.' }),
     },
@@ -48,17 +48,17 @@ const listArguments = (kinds: string[], types: string[]) =>
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
         default: 0,
-        description: 'The position of the last event that you have; 0 begins with the first.',
+        description: 'Position of the last event that you have; 0 starts with the first event.',
       }),
     ),
-    type: Type.Optional(listOf(choice(types), 'Only events of these types.')),
-    record: Type.Optional(listOf(choice(kinds), 'Only what was done to these kinds of record.')),
+    type: Type.Optional(listOf(choice(types), 'Only events of one of these types.')),
+    record: Type.Optional(listOf(choice(kinds), 'Only events about one of these kinds of record.')),
     number: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: MOST_EVENTS,
         default: DEFAULT_EVENTS,
-        description: 'How many to list at most.',
+        description: 'Maximum number of events to list.',
       }),
     ),
   })

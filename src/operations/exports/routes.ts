@@ -26,7 +26,7 @@ function exportEndpoint({ kind, resource, listing, sheet }: Feature): Endpoint {
     permission: resource.endpoints.find(({ path }) => path === `/${name}`)!.permission,
     summary: `Export ${name} as a file`,
     arguments: Type.Object({
-      format: Type.Optional({ ...choice(['csv', 'ndjson'], 'The kind of file.'), default: 'csv' }),
+      format: Type.Optional({ ...choice(['csv', 'ndjson'], 'Format of the file.'), default: 'csv' }),
       ...ordering(Object.keys(listing.orders)),
       ...narrowing(kind.filters),
     }),

@@ -19,29 +19,29 @@ import { customerIn, eraseCustomer, erasePerson, exportCustomer, exportPerson } 
 
 /** @param users the command whose subcommands these become */
 export function addPrivacyCommands(users: Command): void {
-  addCommand(users, 'export', 'write all data about a person, as one JSON object')
+  addCommand(users, 'export', 'write all data about a person as one JSON object')
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
     .action(exportData)
   addCommand(
     users,
     'erase',
-    'replace the personal data of an account, end its sessions, revoke its API keys; payouts stay',
+    'erase the personal data of an account, end its sessions and revoke its API keys; payouts are kept',
   )
     .argument('<login>', 'login name, e-mail address, or # and the identifier')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .action(erase)
 }
 
 /** The same commands for customers who have no account. */
 export function addCustomerCommands(program: Command): void {
-  const customers = program.command('customers').description('work on customers')
+  const customers = program.command('customers').description('manage customers')
   const customerArgument = ['<customer>', 'e-mail address or identifier'] as const
-  addCommand(customers, 'export', 'write all data about a customer, as one JSON object')
+  addCommand(customers, 'export', 'write all data about a customer as one JSON object')
     .argument(...customerArgument)
     .action(exportCustomerData)
-  addCommand(customers, 'erase', 'replace the personal data of a customer; referrals and conversions stay')
+  addCommand(customers, 'erase', 'erase the personal data of a customer; referrals and conversions are kept')
     .argument(...customerArgument)
-    .option('--yes', 'do not ask')
+    .option('--yes', 'do not ask for confirmation')
     .action(eraseCustomerData)
 }
 

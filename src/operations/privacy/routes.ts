@@ -5,7 +5,7 @@ import { endpoint, type Resource } from '../../http/endpoint.ts'
 import { eraseAnother, eraseCustomer } from './rules.ts'
 
 const erased = Type.Object({
-  id: Type.Integer({ description: 'Identifier of the customer or the account.' }),
+  id: Type.Integer({ description: 'Identifier of the customer or account.' }),
   erased: Type.Literal(true),
 })
 const answer = { status: 200, schema: erased } as const
@@ -22,7 +22,7 @@ export const erasures = (ring: KeyRing): Resource => ({
       methods: ['POST'],
       path: '/erasures/customers/{customer_id}',
       permission: 'erasures.create',
-      summary: 'Erase what is personal of a customer who has no account',
+      summary: 'Erase the personal data of a customer who has no account',
       arguments: Type.Object({ customer_id: identifier('Identifier of the customer.') }),
       answer,
       failures: ['no_customer'],
@@ -35,7 +35,7 @@ export const erasures = (ring: KeyRing): Resource => ({
       methods: ['POST'],
       path: '/erasures/users/{user_id}',
       permission: 'users.delete',
-      summary: 'Erase what is personal of an account, and of the affiliate and customer that belong to it',
+      summary: 'Erase the personal data of an account, and of the affiliate and customer that belong to it',
       arguments: Type.Object({ user_id: identifier('Identifier of the account.') }),
       answer,
       failures: ['no_user', 'last_administrator'],
