@@ -52,27 +52,27 @@ export const reports: Resource = {
   endpoints: [
     reportEndpoint(
       'payouts-by-month',
-      'What was paid and what failed, by month',
+      'Report payouts that were paid and that failed, by month',
       rules.payoutsByMonth,
       affiliateQuery,
     ),
-    reportEndpoint('affiliates-by-month', 'Affiliates registered, by month', rules.affiliatesByMonth),
-    reportEndpoint('top-affiliates', 'The ten affiliates that were paid most', rules.topAffiliates),
-    reportEndpoint('payouts-by-method', 'What was paid, by method', rules.payoutsByMethod),
+    reportEndpoint('affiliates-by-month', 'Report registered affiliates, by month', rules.affiliatesByMonth),
+    reportEndpoint('top-affiliates', 'Report the ten affiliates who were paid most', rules.topAffiliates),
+    reportEndpoint('payouts-by-method', 'Report what was paid, by method', rules.payoutsByMethod),
     reportEndpoint(
       'earnings-by-month',
-      'What was earned, refused and paid, by month, and what was owed at its end',
+      'Report what was earned, rejected and paid by month, and what was owed at its end',
       rules.earningsByMonth,
       affiliateQuery,
     ),
     reportEndpoint(
       'conversion-by-month',
-      'Visits, and those that led to a referral, by month',
+      'Report visits, and those that led to a referral, by month',
       rules.conversionByMonth,
       affiliateQuery,
     ),
-    reportEndpoint('best-affiliates', 'The ten affiliates that earned most', rules.bestAffiliates),
-    reportEndpoint('best-campaigns', 'The ten campaigns that earned most', rules.bestCampaigns),
+    reportEndpoint('best-affiliates', 'Report the ten affiliates who earned most', rules.bestAffiliates),
+    reportEndpoint('best-campaigns', 'Report the ten campaigns that earned most', rules.bestCampaigns),
   ],
 }
 

@@ -7,27 +7,27 @@ export type Span = (typeof spans)[number]
 export const reportArguments = {
   span: Type.Optional(
     Type.Unsafe<Span>({
-      ...choice(spans, 'The last 30 days, by day; the last 12 months, or all time, by month.'),
+      ...choice(spans, 'The last 30 days, by day; the last 12 months or all time, by month.'),
       default: '12m',
     }),
   ),
   from: Type.Optional(
     moment(
-      'The first day that counts, instead of a span: YYYY-MM-DD, UTC; that of the first record when omitted.',
+      'First day of the period, instead of span: YYYY-MM-DD, UTC; that of the first record when omitted.',
     ),
   ),
   to: Type.Optional(
     moment(
-      'The last day that counts: YYYY-MM-DD, UTC; today when omitted. More than 92 days are reported by month.',
+      'Last day of the period: YYYY-MM-DD, UTC; today when omitted. More than 92 days are reported by month.',
     ),
   ),
   format: Type.Optional(
-    Type.Unsafe<'json' | 'csv'>({ ...choice(['json', 'csv'], 'How to write it.'), default: 'json' }),
+    Type.Unsafe<'json' | 'csv'>({ ...choice(['json', 'csv'], 'Format of the report.'), default: 'json' }),
   ),
 }
 
 export const affiliateArgument = {
-  affiliate_id: Type.Optional(identifier('Only what is about this affiliate.')),
+  affiliate_id: Type.Optional(identifier('Only what concerns this affiliate.')),
 }
 
 /** A sum that exceeds a JavaScript number's exact range is text. */
@@ -37,19 +37,21 @@ const text = (description: string) => Type.String({ description })
 
 const period = text('The day, YYYY-MM-DD, or the month, YYYY-MM.')
 const affiliate = {
-  affiliate_id: count('The affiliate.'),
-  login: Type.Union([Type.String(), Type.Null()], { description: 'null: the affiliate was deleted.' }),
-  display_name: Type.Union([Type.String(), Type.Null()], { description: 'null: the affiliate was deleted.' }),
+  affiliate_id: count('Identifier of the affiliate.'),
+  login: Type.Union([Type.String(), Type.Null()], { description: 'Null if the affiliate was deleted.' }),
+  display_name: Type.Union([Type.String(), Type.Null()], {
+    description: 'Null if the affiliate was deleted.',
+  }),
 }
-const paidColumns = { count: count('Payouts that are paid.'), sum: sum('What they come to.') }
+const paidColumns = { count: count('Number of payouts that were paid.'), sum: sum('Their sum.') }
 const conversion = {
-  visits: count('Visits.'),
-  converted: count('Those that led to a referral.'),
-  rate: Type.Number({ description: 'Their part, in percent.' }),
+  visits: count('Number of visits.'),
+  converted: count('Number of visits that led to a referral.'),
+  rate: Type.Number({ description: 'Their share of all visits, in percent.' }),
 }
 const earnedColumns = {
-  referrals: count('Referrals that count.'),
-  earned: sum('What they come to.'),
+  referrals: count('Number of referrals that count.'),
+  earned: sum('Their sum.'),
 }
 
 /** Columns of each report. */
@@ -57,23 +59,23 @@ export const reportRows = {
   'payouts-by-month': Type.Object({
     period,
     ...paidColumns,
-    failed_count: count('Payouts that failed.'),
-    failed_sum: sum('What they come to.'),
+    failed_count: count('Number of payouts that failed.'),
+    failed_sum: sum('Their sum.'),
   }),
   'affiliates-by-month': Type.Object({
     period,
-    active: count('Affiliates who are active by now.'),
-    inactive: count('Those who are inactive.'),
-    pending: count('Those who wait for approval.'),
-    rejected: count('Those who were rejected.'),
-    total: count('All who registered.'),
+    active: count('Number of affiliates who are now active.'),
+    inactive: count('Number of affiliates who are now inactive.'),
+    pending: count('Number of affiliates who now wait for approval.'),
+    rejected: count('Number of affiliates who are now rejected.'),
+    total: count('Number of affiliates who registered.'),
   }),
   'top-affiliates': Type.Object({ ...affiliate, ...paidColumns }),
   'payouts-by-method': Type.Object({ payout_method: text('The payout method.'), ...paidColumns }),
   'earnings-by-month': Type.Object({
     period,
     ...earnedColumns,
-    pending: sum('What waits for approval.'),
+    pending: sum('What is not approved yet.'),
     refused: sum('What was rejected.'),
     written_off: sum('What was written off.'),
     paid: sum('What was paid.'),
@@ -90,20 +92,18 @@ export type ReportRows = { readonly [N in ReportName]: Static<(typeof reportRows
 
 /** Answer of every report, whose rows have that report's columns. */
 export const reportRecord = Type.Object({
-  span: choice([...spans, 'days'], 'The span that was asked for; days when they were chosen.'),
-  from: Type.String({ description: 'The first day that counts: YYYY-MM-DD, UTC.' }),
-  to: Type.String({ description: 'The last day that counts: YYYY-MM-DD, UTC.' }),
-  currency: Type.String({ description: 'The currency of the sums.' }),
+  span: choice([...spans, 'days'], 'The span that was requested; days if from or to was sent.'),
+  from: Type.String({ description: 'First day of the period: YYYY-MM-DD, UTC.' }),
+  to: Type.String({ description: 'Last day of the period: YYYY-MM-DD, UTC.' }),
+  currency: Type.String({ description: 'Currency of the sums.' }),
   rows: Type.Array(Type.Object({})),
-  totals: Type.Optional(
-    Type.Object({}, { description: 'The columns of all rows together; only in reports by month.' }),
-  ),
+  totals: Type.Optional(Type.Object({}, { description: 'Totals of the columns; only in reports by month.' })),
   before: Type.Optional(
     Type.Object(
       { from: Type.String(), to: Type.String() },
       {
         description:
-          'The same of the time just before, as long: its days and totals. Not in a report of all time.',
+          'Days and totals of the preceding period of the same length. Not in a report of all time.',
       },
     ),
   ),
