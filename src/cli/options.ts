@@ -12,7 +12,7 @@ export const databaseOption = () =>
 export const secretKeyOption = () =>
   new Option(
     '--secret-key-file <path>',
-    'the key that seals payment details and second factors; or give the key itself by SECRET_KEY (default: beside an embedded database, made at the first start)',
+    'file with the key that encrypts payment details, secrets of sources and second factors; SECRET_KEY gives the key itself (default: next to an embedded database, created at the first start)',
   ).env('SECRET_KEY_FILE')
 
 /** Prints one JSON object instead of text. */
@@ -31,7 +31,7 @@ export function databaseUrl(text: string): string {
 
 /** Columns of an imported file that are no arguments. */
 export const ignoreOption = () =>
-  new Option('--ignore <names>', 'columns to pass over, with commas between them')
+  new Option('--ignore <names>', 'columns to ignore, separated by commas')
     .argParser(text => text.split(',').map(name => name.trim().toLowerCase()))
     .default([])
 

@@ -51,7 +51,7 @@ export const serveOptions = (): Option[] => [
 /** Options for database and listening address. */
 const placeOptions = (): Option[] => [
   databaseOption(),
-  new Option('--read-database <url>', 'replica to read lists and records from: postgres://…').env(
+  new Option('--read-database <url>', 'PostgreSQL replica to read lists and records from: postgres://…').env(
     'READ_DATABASE_URL',
   ),
   new Option('--database-pool <number>', 'connections to PostgreSQL that each process opens at most')
@@ -60,7 +60,7 @@ const placeOptions = (): Option[] => [
     .argParser(wholeNumber(1, 1000)),
   new Option(
     '--prepared-statements <when>',
-    'whether PostgreSQL prepares statements once for each connection: auto, until a pooler turns out to forbid it; or never',
+    'whether PostgreSQL prepares statements once per connection: auto (until a pooler turns out not to support it) or never',
   )
     .env('PREPARED_STATEMENTS')
     .default('auto')
@@ -68,16 +68,16 @@ const placeOptions = (): Option[] => [
   secretKeyOption(),
   new Option(
     '--audit-anchor <place>',
-    'file or URL, out of reach of who owns the database, that gets each seal of the audit log',
+    "file or URL, out of reach of the database's owner, that receives each seal of the audit log",
   )
     .env('AUDIT_ANCHOR')
     .argParser(anchor),
   new Option('--host <address>', 'address to listen on').env('HOST').default('127.0.0.1'),
-  new Option('--port <number>', 'port to listen on; 0 takes a free one')
+  new Option('--port <number>', 'port to listen on; 0 means any free port')
     .env('PORT')
     .default(8080)
     .argParser(wholeNumber(0, 65_535)),
-  new Option('--workers <number>', 'processes that answer requests; 0 is one for each core')
+  new Option('--workers <number>', 'processes that answer requests; 0 means one per core')
     .env('WORKERS')
     .default(1)
     .argParser(wholeNumber(0, 256)),
@@ -85,10 +85,10 @@ const placeOptions = (): Option[] => [
     .env('LOG_LEVEL')
     .default('info')
     .choices(logLevels),
-  new Option('--metrics-port <number>', 'port of the metrics for Prometheus, at /metrics')
+  new Option('--metrics-port <number>', 'port of the Prometheus metrics, at /metrics')
     .env('METRICS_PORT')
     .argParser(wholeNumber(1, 65_535)),
-  new Option('--metrics-host <address>', 'address that the port of the metrics is on')
+  new Option('--metrics-host <address>', 'address that the metrics port listens on')
     .env('METRICS_HOST')
     .default('127.0.0.1'),
 ]
@@ -97,12 +97,12 @@ const placeOptions = (): Option[] => [
 const mailOptions = (): Option[] => [
   new Option(
     '--smtp-url <url>',
-    'server that sends e-mail, to people who have forgotten a password: smtp://user:password@host:587, or smtps://',
+    'mail server for password resets: smtp://user:password@host:587, or smtps://',
   )
     .env('SMTP_URL')
     .argParser(smtp),
-  new Option('--mail-from <address>', 'who such e-mail comes from').env('MAIL_FROM').argParser(sender),
-  new Option('--public-url <url>', 'where people reach the service, for links in e-mail')
+  new Option('--mail-from <address>', 'sender of these e-mails').env('MAIL_FROM').argParser(sender),
+  new Option('--public-url <url>', 'public address of the service, for links in e-mails')
     .env('PUBLIC_URL')
     .argParser(publicUrl),
 ]
@@ -145,19 +145,19 @@ function publicUrl(text: string): string {
 const limitOptions = (): Option[] => [
   new Option(
     '--rate-limit <number>',
-    'requests per minute and API key, and without a valid key per address; 0 is no limit',
+    'requests per minute and API key, and per address without a valid key; 0 means no limit',
   )
     .env('RATE_LIMIT')
     .default(6000)
     .argParser(wholeNumber(0, 1_000_000_000)),
   new Option(
     '--read-seconds <number>',
-    'how long a request may search the database before it gets a part of its answer',
+    'how many seconds a request may read the database before it gets its answer, or the next part of it',
   )
     .env('READ_SECONDS')
     .default(20)
     .argParser(wholeNumber(1, 3600)),
-  new Option('--body-limit <bytes>', 'largest request body')
+  new Option('--body-limit <bytes>', 'largest request body, in bytes')
     .env('BODY_LIMIT')
     .default(1_048_576)
     .argParser(wholeNumber(1024, 1_073_741_824)),
@@ -167,21 +167,21 @@ const limitOptions = (): Option[] => [
 const clientOptions = (): Option[] => [
   new Option(
     '--cors-origins <list>',
-    'origins, separated by commas, whose pages may use the interface; * lets those of any origin read',
+    'origins, separated by commas, whose pages may use the API from a browser; with *, any origin may read',
   )
     .env('CORS_ORIGINS')
     .default([], 'none')
     .argParser(origins),
   new Option(
     '--trust-proxy <list>',
-    'proxies, separated by commas, whose X-Forwarded headers are believed: addresses, networks (10.0.0.0/8), loopback; or how many proxies there are',
+    'proxies, separated by commas, whose X-Forwarded headers are trusted: addresses, networks (10.0.0.0/8), loopback; or how many proxies there are',
   )
     .env('TRUST_PROXY')
     .default(['loopback'], 'loopback')
     .argParser(proxies),
   new Option(
     '--no-bootstrap',
-    'do not make a first administrator and API key on a database without accounts',
+    'do not create a first administrator and API key in a database without accounts',
   ),
   new Option('--demo', 'fill an empty database with sample data').default(false),
 ]

@@ -76,7 +76,7 @@ function refuseUnknownTopic(program: Command, args: readonly string[]): void {
 
 export function commandsOn(terminal: Terminal): Command {
   const program = new Command('affiliated')
-    .description('The server that a business runs its affiliate programme on.')
+    .description('A server for running an affiliate programme.')
     .version(version)
     .exitOverride()
     .configureOutput({
@@ -93,11 +93,11 @@ export function commandsOn(terminal: Terminal): Command {
 
   const serveCommand = program
     .command('serve')
-    .description('bring the database up to date, then answer requests until SIGTERM')
+    .description('migrate the database, then answer requests until SIGTERM')
     .addOption(jsonOption())
     .action(runServe)
   for (const option of serveOptions()) serveCommand.addOption(option)
-  addCommand(program, 'migrate', 'bring the database up to date').action(runMigrate)
+  addCommand(program, 'migrate', 'migrate the database').action(runMigrate)
   const users = addUserCommands(program)
   addSecondFactorCommand(users)
   addPrivacyCommands(users)
