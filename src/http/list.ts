@@ -65,7 +65,7 @@ export function listArguments<F extends TProperties>(
 }
 
 /** Clients write it in either case; it is read as lower case. */
-export const direction = choice(['asc', 'desc', 'ASC', 'DESC'], 'Sort in ascending or descending order.')
+export const direction = choice(['asc', 'desc', 'ASC', 'DESC'], 'Sort order: ascending or descending.')
 
 /** A list shows fewer fields if it is asked to, which is a type of its own. */
 function partialOf(record: TObject) {

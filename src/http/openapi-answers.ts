@@ -254,7 +254,7 @@ function lineSchema({ result }: Lines): Json {
       },
       code: { type: 'string', description: 'Code of the error, if the line was refused.' },
       message: { type: 'string', description: 'What is wrong with the line.' },
-      data: { type: 'object', description: 'As in the answer to a request that fails.' },
+      data: { type: 'object', description: 'Data of the error, as in the answer to a request that fails.' },
       ignored: {
         type: 'array',
         items: { type: 'string' },

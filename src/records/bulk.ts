@@ -24,7 +24,7 @@ const outcome = (actions: readonly string[]) =>
     ),
     next: Type.Union([Type.Integer(), Type.Null()], {
       description:
-        'Null once all records are processed; otherwise send the same request again with this value as after. A request processes 1,000 records, or runs for 10 seconds.',
+        'Null once all records are processed; otherwise send the same request again with this value as after. A request stops after 1,000 records or 10 seconds.',
     }),
   })
 
@@ -36,7 +36,7 @@ const selection = {
     Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Only records with higher identifiers than this: next from the previous answer.',
+      description: 'Only records with identifiers above this: the value of next in the previous answer.',
     }),
   ),
 }

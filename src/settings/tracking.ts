@@ -21,7 +21,7 @@ export const tracking = group({
     'visitorUrl',
     line(
       2048,
-      "The URL at which visitors reach the links and the script, such as https://shop.example/go: the administration area shows URLs of links with it. Empty if it is the administration area's own.",
+      "The URL at which visitors reach the links and the script, such as https://shop.example/go; the administration area shows links with it. Empty if it is the same as the administration area's.",
     ),
   ),
   allowed_hosts: {

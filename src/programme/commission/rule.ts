@@ -146,7 +146,7 @@ const fields = {
   },
   priority: {
     ...number(
-      'Among the rules for one affiliate, for one group, or for the whole programme, those with the lowest priority are tried first.',
+      'Among the rules for one affiliate, for one group, or for the whole programme, those with the lowest number are tried first.',
     ),
     create: Type.Optional(
       Type.Integer({
@@ -154,7 +154,7 @@ const fields = {
         maximum: MAX_PRIORITY,
         default: DEFAULT_PRIORITY,
         description:
-          'Among the rules for one affiliate, for one group, or for the whole programme, those with the lowest priority are tried first.',
+          'Among the rules for one affiliate, for one group, or for the whole programme, those with the lowest number are tried first.',
       }),
     ),
     edit: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_PRIORITY, description: 'New priority.' })),
@@ -220,7 +220,7 @@ const fields = {
   max_payments: limit(
     1,
     1_000_000,
-    'Number of the last order of a customer for which it pays, counting all that the customer has bought, from 1; later orders earn nothing. Empty for no limit.',
+    'Number of orders of a customer for which it pays, counted from the first of all that the customer has made; later orders earn nothing. Empty for no limit.',
   ),
   hold_days: limit(
     0,

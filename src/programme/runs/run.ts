@@ -51,7 +51,7 @@ const fields = {
     status(
       approvals,
       'one',
-      'How many people it takes: two if the person who prepared the run cannot approve it.',
+      'How many people the run needs: with two, the person who prepared it cannot approve it.',
     ),
   ),
   date: created('created_at', 'When the run was last prepared'),
