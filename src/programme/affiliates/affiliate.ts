@@ -102,7 +102,7 @@ const fields = {
   status: status(statuses, 'pending'),
   earnings: derivedAmount('Sum of the paid referrals. A payout that pays none of them does not change it.'),
   unpaid_earnings: derivedAmount('Sum of the unpaid referrals.'),
-  referrals: count('Number of referrals that are unpaid or paid.'),
+  referrals: count('Number of unpaid and paid referrals, without refunds and write-offs.'),
   visits: count('Number of visits.'),
   date_registered: created('registered_at', 'When the affiliate was registered'),
   notes: besideRecord(paragraphs(65_535, 'Notes on the affiliate. Not part of the record.', personal), {
