@@ -186,6 +186,11 @@ const faults: readonly Fault[] = [
   },
   {
     invariant: 4,
+    sql: `UPDATE sources SET secret = 'deadbeef' || substr(secret, 9) WHERE id = ${first('sources', `secret <> ''`)}`,
+    named: /sealed by the secret key deadbeef/,
+  },
+  {
+    invariant: 4,
     sql: `UPDATE links SET affiliate_id = affiliate_id + 1 WHERE id = ${first('links', `code = cast(affiliate_id as text)`)}`,
     named: /^links \d+: it is the default link of affiliate \d+, and credits affiliate \d+/,
   },
