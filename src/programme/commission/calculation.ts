@@ -112,7 +112,8 @@ export function targetOf(calculation: Calculation, left: Fraction): bigint | und
 /** What all of the sale is worth, whatever was waived; undefined while a rate or a rule is missing. */
 export const mostOf = (calculation: Calculation): bigint | undefined => withoutWaived(calculation, ONE)
 
-function withoutWaived(calculation: Calculation, left: Fraction): bigint | undefined {
+/** The same of the part of the sale that remains. */
+export function withoutWaived(calculation: Calculation, left: Fraction): bigint | undefined {
   const { corrected, result } = calculation
   if (corrected) return rounded(correctedAt(calculation, corrected, left))
   return result === null ? undefined : earnedOf(calculation, left).amount
@@ -213,19 +214,27 @@ export function waivedBy(calculation: Calculation, { conversion, amount }: Waive
   }
 }
 
-/** The calculation without what was waived of reports that take nothing back any more. */
+/**
+ * The calculation without what was waived of reports that take less back by now.
+ * @param most how much of it stays waived
+ */
 export function withoutWaivers(
   calculation: Calculation,
   isOver: (conversion: number) => boolean,
+  most = 0n,
 ): Calculation {
   const { waived = 0n, waivers = [] } = calculation
-  const over = waivers.filter(({ conversion }) => isOver(conversion))
-  if (over.length === 0) return calculation
-  return {
-    ...calculation,
-    waived: over.reduce((sum, { amount }) => sum - amount, waived),
-    waivers: waivers.filter(one => !over.includes(one)),
-  }
+  if (!waivers.some(({ conversion }) => isOver(conversion))) return calculation
+  let [rest, sum] = [most, waived]
+  const after = waivers.map(one => {
+    if (!isOver(one.conversion)) return one
+    const least = one.amount < rest ? one.amount : rest
+    const amount = least > 0n ? least : 0n
+    rest -= amount
+    sum += amount - one.amount
+    return { ...one, amount }
+  })
+  return { ...calculation, waived: sum, waivers: after.filter(({ amount }) => amount !== 0n) }
 }
 
 /** Value of one minor unit of the other currency. */

@@ -483,6 +483,23 @@ describeService('what persons decide about what a sale has earned', service => {
       if (amount > 0) await patch(child.id, { status: 'rejected' })
     }
     assert.deepEqual(await amounts(inAll.id), ['20.00'])
+    const less = await sell()
+    await service().newPayout(affiliate.id, { referrals: [less.id] })
+    for (const { amount, more } of [total(50, 1), total(100, 2)]) {
+      const { referrals } = await less.takeBack(amount, '', more)
+      await patch(referrals.findLast((one: any) => one.type === 'refund').id, { status: 'rejected' })
+    }
+    for (const [amount, day] of [
+      [60, 3],
+      [20, 4],
+      [0, 5],
+    ] as const) {
+      const { more } = total(amount, day)
+      await less.takeBack(amount, '', more)
+      assert.deepEqual(await amounts(less.id), ['20.00'])
+    }
+    await less.takeBack(50, 'r')
+    assert.deepEqual(await amounts(less.id), ['20.00', '-10.00'])
     const both = await sell()
     await service().newPayout(affiliate.id, { referrals: [both.id] })
     const { referrals } = await both.takeBack(30, 'r')

@@ -17,6 +17,7 @@ import {
   earnedOf,
   parseCalculation,
   targetOf,
+  withoutWaived,
   withoutWaivers,
 } from '../commission/calculation.ts'
 import { ENDED, isEnded, type Judgement, monthsSince } from '../commission/engine.ts'
@@ -183,6 +184,10 @@ export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: S
       own: referralOfSale,
       children,
       left,
+      undisputed: leftIn(
+        members.filter(member => !isTotalOfDisputes(member)),
+        conversion,
+      ),
       cause,
       takings,
       settings,
@@ -192,10 +197,15 @@ export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: S
   return { ...payment, referrals: [...referrals.values()] }
 }
 
+const isTotalOfDisputes = ({ kind, cumulative }: Conversion) =>
+  cumulative === 1 && (kind === 'dispute' || kind === 'dispute_won')
+
 interface Standing {
   readonly own: Referral
   readonly children: readonly Referral[]
   readonly left: Fraction
+  /** What would be left if no total were disputed. */
+  readonly undisputed: Fraction
   readonly cause: Conversion
   readonly takings: readonly Conversion[]
   readonly settings: Settings
@@ -222,11 +232,30 @@ async function adjustReferral(tx: WriteTx, standing: Standing): Promise<Referral
   return changes
 }
 
-/** What was waived of a dispute ends with it, as what it has taken back does. */
-function released(calculation: Calculation, { left, takings }: Standing): Calculation {
+/**
+ * What was waived of a dispute ends with it, as what it has taken back does. Of a total that has become less, as much stays
+ * waived as is still disputed.
+ */
+function released(calculation: Calculation, { left, undisputed, takings }: Standing): Calculation {
   if (compared(left, coveredOf(calculation)) <= 0) return calculation
-  const over = takings.filter(one => one.kind === 'dispute' && isOver(one, takings)).map(({ id }) => id)
-  return withoutWaivers(calculation, conversion => over.includes(conversion))
+  const those = (is: (dispute: Conversion) => boolean) => {
+    const ids = takings.filter(one => one.kind === 'dispute' && is(one)).map(({ id }) => id)
+    return (conversion: number) => ids.includes(conversion)
+  }
+  const isEnded = (one: Conversion) => isOver(one, takings)
+  const ended = withoutWaivers(
+    calculation,
+    those(one => one.cumulative === 0 && isEnded(one)),
+  )
+  const isStanding = those(one => one.cumulative === 1 && !isEnded(one))
+  const standing = ended.waivers?.filter(({ conversion }) => isStanding(conversion)) ?? []
+  const disputed = (withoutWaived(ended, undisputed) ?? 0n) - (withoutWaived(ended, left) ?? 0n)
+  const most = standing.reduce((sum, { amount }) => sum - amount, disputed)
+  return withoutWaivers(
+    ended,
+    those(one => one.cumulative === 1 && isEnded(one)),
+    most,
+  )
 }
 
 /** An amount that was entered grows with what is left of its sale. @throws Failure invalid_argument */
