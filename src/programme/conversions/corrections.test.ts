@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { describeService, operatorOf } from '../../../test/harness.ts'
+import { sql } from 'kysely'
+import { describeService, engines, operatorOf, serviceOn } from '../../../test/harness.ts'
+import { until } from '../../../test/load.ts'
 import type { Context, RequestContext } from '../../events/write.ts'
 import { rules as referrals } from '../referrals/rules.ts'
 import { checks } from './check.ts'
@@ -125,4 +127,35 @@ describeService('an amount that is set beside refunds', service => {
     )
     assert.deepEqual([...new Set(totals)], [800])
   })
+})
+
+test('an amount that is set while the settings are being changed - keeps no report of its payment waiting (PostgreSQL)', async t => {
+  const service = await serviceOn(await engines.PostgreSQL!())
+  t.after(() => service.close())
+  const { database } = service
+  const by = operatorOf(database)
+  const { id: affiliate_id } = await service.newAffiliate('set', { status: 'active' })
+  const sale = { kind: 'sale' as const, context: 'shop', reference: '1', affiliate_id, amount: 100 }
+  const { id: referral_id } = (await create(by, sale)).referrals[0]!
+  const waiting = async () => {
+    const { rows } = await sql`SELECT FROM pg_locks WHERE NOT granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`.execute(
+      database.reader,
+    )
+    return rows.length
+  }
+  const settings = (mode: string) => sql`LOCK TABLE settings IN ${sql.raw(mode)} MODE`
+  const others = await database.transaction(async tx => {
+    await settings('ROW SHARE').execute(tx)
+    const changing = database.transaction(async other => {
+      await settings('EXCLUSIVE').execute(other)
+    })
+    await until(async () => (await waiting()) === 1)
+    const setting = referrals.edit(by, { referral_id, amount: 8 })
+    await until(async () => (await waiting()) === 2)
+    const names = sql<{ name: string }>`SELECT name FROM payment_names FOR UPDATE SKIP LOCKED`
+    return { changing, setting, free: (await names.execute(tx)).rows }
+  })
+  await Promise.all([others.changing, others.setting])
+  assert.deepEqual(others.free, [{ name: '1' }])
 })

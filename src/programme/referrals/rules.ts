@@ -131,10 +131,10 @@ export async function createOrFind(context: RequestContext, args: CreateArgument
  */
 async function edit(context: RequestContext, args: EditArguments): Promise<Referral> {
   return write(context, async tx => {
-    // Sent together, and in this order.
-    const [, settings, row, eventId] = await Promise.all([
-      args.amount === undefined ? undefined : lockNamesOfReferral(tx, args.referral_id),
+    // Sent together, and in this order, as reports lock them: with a change of the settings they would else wait in a circle.
+    const [settings, , row, eventId] = await Promise.all([
       context.settings.lock(tx),
+      args.amount === undefined ? undefined : lockNamesOfReferral(tx, args.referral_id),
       store.referrals.lock(tx, args.referral_id),
       tx.reserveEvent(),
     ])
