@@ -59,6 +59,19 @@ export function keyboardScenarios(world: () => World): void {
       await world().api('POST', `/payout-runs/${run.id}/cancel`)
     })
 
+    test('blank that is held - goes on turning the page, where it presses nothing', async () => {
+      await world().work('/settings', async page => {
+        await settled(page)
+        await page.evaluate(`
+          document.activeElement.blur()
+          let count = 0
+          document.addEventListener('keydown', () => { document.body.dataset.blanks = String(++count) })`)
+        for (let repeated = 0; repeated < 4; repeated += 1) await page.keyboard.down('Space')
+        await page.keyboard.up('Space')
+        assert.equal(await page.evaluate('document.body.dataset.blanks'), '4')
+      })
+    })
+
     test('double click - its second half presses nothing that the first has opened below it', async () => {
       const { referral } = await pendingReferral('clickedtwice')
       await world().work(`/referrals/${referral}/show`, async page => {

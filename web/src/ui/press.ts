@@ -9,11 +9,14 @@ const PRESSED =
   'a, button, input, textarea, li, tr, [role=button], [role=combobox], [role=option], [role=tab]'
 
 /** What takes a blank as text. */
-const isText = (target: EventTarget | null) =>
-  target instanceof Element && target.matches('textarea, input:not([type=checkbox], [type=radio])')
+const TEXT = 'textarea, input:not([type=checkbox], [type=radio])'
+
+/** Where there is nothing to press, a blank turns the page. */
+const isPressedByBlank = (target: EventTarget | null) =>
+  target instanceof Element && !target.matches(TEXT) && target.closest(PRESSED) !== null
 
 function isPress({ key, isComposing, target }: KeyboardEvent): boolean {
-  return !isComposing && (key === 'Enter' || (key === ' ' && !isText(target)))
+  return !isComposing && (key === 'Enter' || (key === ' ' && isPressedByBlank(target)))
 }
 
 /** The dialog that a press is in. */
