@@ -184,10 +184,11 @@ export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: S
       own: referralOfSale,
       children,
       left,
-      undisputed: leftIn(
-        members.filter(member => !isTotalOfDisputes(member)),
-        conversion,
-      ),
+      undisputed: () =>
+        leftIn(
+          members.filter(member => !isTotalOfDisputes(member)),
+          conversion,
+        ),
       cause,
       takings,
       settings,
@@ -205,7 +206,7 @@ interface Standing {
   readonly children: readonly Referral[]
   readonly left: Fraction
   /** What would be left if no total were disputed. */
-  readonly undisputed: Fraction
+  readonly undisputed: () => Fraction
   readonly cause: Conversion
   readonly takings: readonly Conversion[]
   readonly settings: Settings
@@ -237,7 +238,7 @@ async function adjustReferral(tx: WriteTx, standing: Standing): Promise<Referral
  * waived as is still disputed.
  */
 function released(calculation: Calculation, { left, undisputed, takings }: Standing): Calculation {
-  if (compared(left, coveredOf(calculation)) <= 0) return calculation
+  if (!calculation.waivers?.length || compared(left, coveredOf(calculation)) <= 0) return calculation
   const those = (is: (dispute: Conversion) => boolean) => {
     const ids = takings.filter(one => one.kind === 'dispute' && is(one)).map(({ id }) => id)
     return (conversion: number) => ids.includes(conversion)
@@ -249,7 +250,7 @@ function released(calculation: Calculation, { left, undisputed, takings }: Stand
   )
   const isStanding = those(one => one.cumulative === 1 && !isEnded(one))
   const standing = ended.waivers?.filter(({ conversion }) => isStanding(conversion)) ?? []
-  const disputed = (withoutWaived(ended, undisputed) ?? 0n) - (withoutWaived(ended, left) ?? 0n)
+  const disputed = (withoutWaived(ended, undisputed()) ?? 0n) - (withoutWaived(ended, left) ?? 0n)
   const most = standing.reduce((sum, { amount }) => sum - amount, disputed)
   return withoutWaivers(
     ended,
