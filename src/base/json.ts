@@ -81,7 +81,7 @@ export const rounded = (value: unknown): unknown =>
 export function problemOfJson(value: unknown, most: number): string | undefined {
   if (JSON.stringify(value).length > most) return `must be at most ${most} characters of JSON.`
   // JSON would have nothing in its place.
-  if (!hasFiniteNumbers(value)) return 'must have numbers that are not larger than one can be, such as 1e400.'
+  if (!hasFiniteNumbers(value)) return 'must not have numbers that are too large to be kept, such as 1e400.'
   return hasPlainTexts(value) ? undefined : 'must have texts and names without control characters.'
 }
 
