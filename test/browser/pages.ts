@@ -276,7 +276,11 @@ export function pageScenarios(world: () => World): void {
           const since = await page.getByText(/^since/).innerText()
           assert.match(since, /\d\d\.\d\d\.\d{4}, \d\d:\d\d UTC \(.*\d\d:\d\d here\)$/)
           await goTo(page, '/payouts')
-          assert.match((await page.locator('dd').allInnerTexts())[1]!, /\d,\d\d.\$/)
+          await page
+            .locator('dd')
+            .nth(1)
+            .filter({ hasText: /\d,\d\d.\$/ })
+            .waitFor()
           await goTo(page, '/reports')
           await page.getByText(/^\d+,\d+%$/).waitFor()
         },
