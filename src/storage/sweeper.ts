@@ -1,4 +1,5 @@
 /** Removes what has expired, whether or not anybody asks for it. */
+import { uptime } from 'node:os'
 import { Rounds } from '../base/rounds.ts'
 import type { Database, Tx } from './database.ts'
 
@@ -14,8 +15,8 @@ type Sweep = (tx: Tx) => Promise<boolean>
 /** There is one in each process. */
 export class Sweeper {
   readonly #rounds: Rounds
-  /** Of the clock before the time that has passed since the process began. */
-  #aheadMs = Date.now() - performance.now()
+  /** Of the clock before the time that has passed since the machine was started. */
+  #aheadMs = Date.now() - passedMs()
   #doubtedUntil = 0
 
   /** @param failed called with the first error of several rounds that fail */
@@ -39,16 +40,21 @@ export class Sweeper {
 
   /** @throws Error while the clock is not trusted */
   #refuseDoubtful(): void {
-    const passedMs = performance.now()
-    const setMs = Date.now() - passedMs - this.#aheadMs
+    const passed = passedMs()
+    const setMs = Date.now() - passed - this.#aheadMs
     this.#aheadMs += setMs
-    if (setMs > SET_MS) this.#doubtedUntil = passedMs + DOUBTED_MS
+    if (setMs > SET_MS) this.#doubtedUntil = passed + DOUBTED_MS
     if (setMs < -SET_MS) this.#doubtedUntil = 0
-    if (passedMs < this.#doubtedUntil)
+    if (passed < this.#doubtedUntil)
       throw new Error('The clock was set ahead: what has expired by it is removed after an hour.')
   }
 
   close(): Promise<void> {
     return this.#rounds.close()
   }
+}
+
+/** Goes on while the machine is suspended, which `performance.now()` does not: its clock is not set ahead by that. */
+function passedMs(): number {
+  return uptime() * 1000
 }
