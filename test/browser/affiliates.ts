@@ -230,20 +230,22 @@ export function affiliateScenarios(world: () => World): void {
         await page.getByText('1 affiliate deactivated').waitFor()
         assert.deepEqual(await states(), ['active', 'inactive', 'active', 'rejected'])
 
-        // Until the answer comes, the rows of the filter before are there, and can be ticked.
+        // Until the answer comes, the rows of the filter before are there, and cannot be ticked.
         await page.getByLabel('Search').fill('twice')
         await page.getByText('1-4 of 4').waitFor()
-        const ticked = Promise.withResolvers<void>()
+        const asked = Promise.withResolvers<void>()
         await page.route(/affiliates\?.*search=twice1/, async route => {
-          await ticked.promise
+          await asked.promise
           await route.continue()
         })
         await page.getByLabel('Search').fill('twice1')
         await page.waitForURL(/twice1/)
-        await page.getByRole('checkbox', { name: 'Choose twice3@' }).click()
-        ticked.resolve()
+        assert.ok(await page.getByRole('checkbox', { name: 'Choose twice3@' }).isDisabled())
+        assert.ok(await page.getByLabel('Choose all on this page').isDisabled())
+        asked.resolve()
         await page.getByText('1-1 of 1').waitFor()
-        await bar.waitFor({ state: 'hidden' })
+        await page.getByLabel('Choose all on this page').check()
+        await bar.getByText('1 chosen').waitFor()
 
         // Of whatever status they are: it is done to those that the question names.
         await page.getByLabel('Search').fill('twice')

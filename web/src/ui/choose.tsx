@@ -12,12 +12,17 @@ interface Choice {
   onChange: () => void
 }
 
+/** Rows that give way to those of another filter or page cannot be chosen; it only looks so where they stay for long. */
+const giveWaySx = { '&.Mui-disabled': { transition: 'color 0s 0.5s' } }
+
 export function ChooseOne({ id, name, checked, onChange }: Choice) {
-  const { selectedIds } = useListContext()
+  const { selectedIds, isPlaceholderData } = useListContext()
   return (
     <>
       <Checkbox
         size="small"
+        disabled={isPlaceholderData ?? false}
+        sx={giveWaySx}
         checked={checked}
         onChange={onChange}
         slotProps={{ input: { 'aria-label': `Choose ${name}` } }}
@@ -58,7 +63,7 @@ function ToChosen() {
 }
 
 export function ChooseAll() {
-  const { data, selectedIds, onSelect } = useListContext()
+  const { data, isPlaceholderData, selectedIds, onSelect } = useListContext()
   const ids = data?.map(({ id }) => id) ?? []
   const selected = ids.filter(id => selectedIds.includes(id))
   const areAllSelected = ids.length > 0 && selected.length === ids.length
@@ -66,7 +71,8 @@ export function ChooseAll() {
     <>
       <Checkbox
         size="small"
-        disabled={ids.length === 0}
+        disabled={isPlaceholderData || ids.length === 0}
+        sx={giveWaySx}
         checked={areAllSelected}
         indeterminate={selected.length > 0 && !areAllSelected}
         onChange={() =>
@@ -83,19 +89,16 @@ export function ChooseAll() {
   )
 }
 
-/**
- * Clears the selection when the filter changes, until its rows are there: before, those of the previous filter can be
- * ticked. Hidden records must not be acted on.
- */
+/** Clears the selection when the filter changes: hidden records must not be acted on. */
 export function useChoiceEndsWithFilter(): void {
-  const { filterValues, isPlaceholderData, onUnselectItems } = useListContext()
+  const { filterValues, onUnselectItems } = useListContext()
   const filter = JSON.stringify(filterValues)
-  const shown = useRef(filter)
+  const chosenOf = useRef(filter)
   useEffect(() => {
-    if (shown.current === filter) return
+    if (chosenOf.current === filter) return
+    chosenOf.current = filter
     onUnselectItems()
-    if (!isPlaceholderData) shown.current = filter
-  }, [filter, isPlaceholderData, onUnselectItems])
+  }, [filter, onUnselectItems])
 }
 
 /** When a bulk action ends the selection, moves the focus from the bar, which disappears, to the list. */
