@@ -116,6 +116,22 @@ export function sessionScenarios(world: () => World): void {
         await page.getByText('Typed before the session ended').first().waitFor()
       }))
 
+    test('session ended, and logged in anew in another tab - what was typed is saved without logging in here', () =>
+      world().work('/affiliates/create', async page => {
+        const { login, password } = world().server.announced
+        await page.getByLabel('Payment e-mail').fill('other-tab@example.com')
+        await page.context().clearCookies()
+        await page.getByRole('button', { name: 'Save' }).click()
+        const dialog = page.getByRole('dialog', { name: 'Log in' })
+        await dialog.waitFor()
+        const other = await page.context().newPage()
+        await other.goto('/admin')
+        await logIn(other, login, password)
+        await dialog.waitFor({ state: 'hidden' })
+        await page.getByRole('heading', { level: 1, name: 'other-tab@example.com' }).waitFor()
+        await other.close()
+      }))
+
     test('a reader is offered nothing to change, and a bookkeeper no accounts', () =>
       world().work('/users/create', async page => {
         const join = (login: string, role: string) =>

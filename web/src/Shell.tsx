@@ -34,7 +34,7 @@ import { onSessionEnd } from './api.ts'
 import { LoginForm } from './LoginPage.tsx'
 import { otherPages, recordPages } from './pages.ts'
 import { SearchButton, Shortcuts } from './Shortcuts.tsx'
-import { type Credentials, logIn, SessionProvider, useCan, useSession } from './session.tsx'
+import { type Credentials, logIn, onOtherTab, SessionProvider, useCan, useSession } from './session.tsx'
 import { ErrorBoundary } from './ui/ErrorBoundary.tsx'
 import { useKeptFocus, useStartAtTop } from './ui/focus.ts'
 import { useEntry } from './ui/lists.ts'
@@ -284,7 +284,7 @@ function Entries({
 
 /**
  * Login dialog over the page when the session has expired: unsaved input is kept, and pending calls resume after the
- * login.
+ * login, here or in another tab.
  */
 function LogInAgain() {
   const { user } = useSession()
@@ -299,12 +299,18 @@ function LogInAgain() {
         }),
     )
   }, [])
-  const submit = async (credentials: Credentials) => {
+  const goOnAs = (userId: number) => {
     // The page shows the data of the previous user: for anyone else, reload it.
-    if ((await logIn(credentials)) !== user.id) return location.reload()
+    if (userId !== user.id) return location.reload()
     setEnded(false)
     for (const resume of goOn.current.splice(0)) resume()
   }
+  useEffect(() =>
+    onOtherTab(userId => {
+      if (isSessionEnded && userId !== undefined) goOnAs(userId)
+    }),
+  )
+  const submit = async (credentials: Credentials) => goOnAs(await logIn(credentials))
   return (
     <Dialog
       open={isSessionEnded}

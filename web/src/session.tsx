@@ -31,8 +31,22 @@ export async function logIn({ login, password, code }: Credentials): Promise<num
   })
   delete greeting.kind
   wasThere = true
+  // Other tabs hear of changes only, and the session before may have been of the same user.
+  localStorage.removeItem(MARK)
   localStorage.setItem(MARK, String(body.user.id))
   return body.user.id
+}
+
+/**
+ * @param listener called when another tab logs in or out
+ * @returns what ends that
+ */
+export function onOtherTab(listener: (userId: number | undefined) => void): () => void {
+  const heard = ({ key, newValue }: StorageEvent) => {
+    if (key === MARK) listener(newValue === null ? undefined : Number(newValue))
+  }
+  window.addEventListener('storage', heard)
+  return () => window.removeEventListener('storage', heard)
 }
 
 /** Once there was a session, failing calls report its end (see api.ts), so checkAuth need not ask the server. */
@@ -102,14 +116,7 @@ export function SessionProvider({
 }) {
   const queryClient = useQueryClient()
   const { data, error, refetch } = useQuery(sessionQuery)
-  useEffect(() => {
-    // Heard by the other tabs only.
-    const look = ({ key }: StorageEvent) => {
-      if (key === MARK) void queryClient.invalidateQueries()
-    }
-    window.addEventListener('storage', look)
-    return () => window.removeEventListener('storage', look)
-  }, [queryClient])
+  useEffect(() => onOtherTab(() => void queryClient.invalidateQueries()), [queryClient])
   if (data) return <SessionContext.Provider value={data}>{children}</SessionContext.Provider>
   return error ? failed(error, () => refetch()) : loading
 }
