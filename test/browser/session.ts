@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
-import { goTo } from './pages.ts'
+import { goTo, settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
 export function sessionScenarios(world: () => World): void {
@@ -50,6 +50,8 @@ export function sessionScenarios(world: () => World): void {
         const first = page.getByRole('button', { name: 'Account of admin' })
         await first.waitFor()
         await page.getByRole('link', { name: 'Create affiliate' }).waitFor()
+        // What is still being asked for would end in the question to log in.
+        await settled(page)
         const other = await page.context().newPage()
         await page.context().clearCookies()
         await other.goto('/admin')

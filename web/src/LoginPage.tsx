@@ -27,11 +27,16 @@ export function LoginPage() {
   useEffect(() => {
     document.title = 'Log in · affiliated'
     if (greeting.kind) return
-    // Someone who opens the login page directly may already have a session: nothing has checked yet.
+    // Someone who opens the login page directly may already have a session: nothing has checked yet. Who has logged in
+    // before the answer comes is led to where they wanted to go.
+    let isHere = true
     authProvider.checkAuth({}).then(
-      () => navigate('/'),
+      () => isHere && navigate('/'),
       () => setNotice(greeting.kind),
     )
+    return () => {
+      isHere = false
+    }
   }, [navigate])
   return <LoginForm onSubmit={login} {...(notice && { notice })} />
 }
