@@ -5,11 +5,11 @@ import { createLines } from '../../http/create-lines.ts'
 import { type Endpoint, endpoint } from '../../http/endpoint.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { conversion } from './conversion.ts'
-import { earnersIn } from './earning.ts'
 import type { Story } from './explanation.ts'
 import { Payments } from './payments.ts'
 import { type Created, create, problems } from './rules.ts'
 import { type CreateArguments, createArguments } from './schema.ts'
+import { earnersIn } from './sold.ts'
 import { createMany, lockAll } from './together.ts'
 
 /** Of the conversion, and of the sale and the lead of its payment; every other refund of it was answered by its own line. */

@@ -6,8 +6,8 @@ import { loadSettings } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { parseCalculation, targetOf } from '../commission/calculation.ts'
 import { isTakenBack } from '../referrals/reasons.ts'
-import { leftIn, saleOf } from './earning.ts'
 import { readPayment } from './payments.ts'
+import { leftIn, saleOf } from './sold.ts'
 import * as store from './store.ts'
 
 const TAKINGS_AT_ONCE = 500

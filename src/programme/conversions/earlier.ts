@@ -5,10 +5,10 @@ import { decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { strangeText } from '../referrals/takings.ts'
 import { type Conversion, isPaid, isTaking } from './conversion.ts'
-import { duplicatesIn, saleOf } from './earning.ts'
 import type { Fact } from './fact.ts'
 import { MOST_MEMBERS, MOST_WITH_PARTS } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
+import { duplicatesIn, saleOf } from './sold.ts'
 
 /** Where none is sent: that of the same refund or dispute, else that of the sale, as far as it is known. */
 export function currencyOf(

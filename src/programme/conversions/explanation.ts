@@ -7,9 +7,9 @@ import type { Referral } from '../referrals/referral.ts'
 import { sentencesOfStrange, sentencesOfTakings } from '../referrals/takings.ts'
 import { type Candidate, candidatesOf, sentenceOf } from './attribution.ts'
 import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
-import { duplicatesIn, saleOf } from './earning.ts'
 import { disputed, refunded } from './left.ts'
 import type { Explanation } from './schema.ts'
+import { duplicatesIn, saleOf } from './sold.ts'
 
 export interface Story {
   readonly conversion: Conversion

@@ -36,11 +36,12 @@ import {
 } from './crediting.ts'
 import { assignOwner, findCustomer, type KnownCustomer } from './customers.ts'
 import { currencyOf, differenceFrom, refuseMisfits, sameAs } from './earlier.ts'
-import { earnBy, saleOf } from './earning.ts'
+import { earnBy } from './earning.ts'
 import type { Story } from './explanation.ts'
 import { type Fact, factOf, namesOf, problemsOf, refuseWrong } from './fact.ts'
 import { type Payment, Payments, UNKNOWN } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
+import { saleOf } from './sold.ts'
 import * as store from './store.ts'
 
 export interface Created extends Story {

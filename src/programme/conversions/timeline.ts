@@ -9,9 +9,9 @@ import { wordsOf } from '../ledger/because.ts'
 import type { Correction } from '../ledger/store.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { type Conversion, type ConversionKind, isPaid, isTaking } from './conversion.ts'
-import { saleOf } from './earning.ts'
 import type { Story } from './explanation.ts'
 import { moments } from './schema.ts'
+import { saleOf } from './sold.ts'
 
 interface Moment {
   readonly at: number

@@ -7,8 +7,8 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { fromUnits, toUnits } from '../../base/money.ts'
 import { formatTime } from '../../base/time.ts'
 import { type Conversion, isPaid } from '../conversions/conversion.ts'
-import { saleOf as saleIn } from '../conversions/earning.ts'
 import { saysMore } from '../conversions/left.ts'
+import { saleOf as saleIn } from '../conversions/sold.ts'
 import {
   amountOf,
   type Json,
