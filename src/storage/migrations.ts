@@ -14,7 +14,7 @@ import {
 } from './database.ts'
 import { emailChanges, moreRoles, secondFactors } from './migrations/accounts.ts'
 import { commission } from './migrations/commission.ts'
-import { conversions, laterCandidates } from './migrations/conversions.ts'
+import { assumedCurrencies, conversions, laterCandidates } from './migrations/conversions.ts'
 import { recordCounts } from './migrations/counts.ts'
 import { creatives } from './migrations/creatives.ts'
 import { customers } from './migrations/customers.ts'
@@ -91,6 +91,7 @@ export const migrations: readonly Migration[] = [
   visitRemovals,
   campaignsOfReferrals,
   laterCandidates,
+  assumedCurrencies,
 ]
 
 /** The calculation of a referral's amount is in `calculation` alone. */

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { balancesOf } from '../../src/programme/ledger/rules.ts'
 import type { Database, Tx } from '../../src/storage/database.ts'
+import { assumedCurrencies } from '../../src/storage/migrations/conversions.ts'
 import { salesMonths } from '../../src/storage/migrations/sales-months.ts'
 import { visitDaysOfAll } from '../../src/storage/migrations/visit-days.ts'
 import { migrate, migrations } from '../../src/storage/migrations.ts'
@@ -196,6 +197,35 @@ for (const [engine, fresh] of Object.entries(unopened)) {
           [2_678_400, 1, 0, 7],
         ],
       )
+    })
+
+    test('a refund that was reported before it was kept who named its currency - keeps the one that it has', async t => {
+      const { url, remove } = await fresh()
+      t.after(remove)
+      const old = await open(url)
+      await migrate(old, { last: migrations.indexOf(assumedCurrencies) })
+      await old.transaction(tx =>
+        sql`INSERT INTO conversions (kind, context, reference, reference_key, aliases, part, cumulative, amount, currency, tax,
+            shipping, discount, lines, customer_id, country, visit_id, coupon, campaign, source_id, occurred_at, candidates,
+            created_at, affiliate_id, customer, metadata, updated_at)
+          VALUES ('refund', 'shop', 'a', 'a', '', '1', 0, 500, 'USD', 0, 0, 0, '', 0, '', 0, '', '', 0, 1, '', 1, 0, '', '', 1)`.execute(
+          tx,
+        ),
+      )
+      await old.close()
+      const database = await openDatabase(url)
+      t.after(() => database.close())
+      const columns = ['currency', 'currency_assumed'] as const
+      const { ...row } = await database.reader
+        .selectFrom('conversions')
+        .select(columns)
+        .executeTakeFirstOrThrow()
+      assert.deepEqual(row, { currency: 'USD', currency_assumed: 0 })
+      for (const column of [...columns, 'part', 'id'])
+        await assert.rejects(
+          database.transaction(tx => sql.raw(`UPDATE conversions SET ${column} = 1`).execute(tx)),
+          /only added to/,
+        )
     })
 
     test('is left to a program of that version by every command but the one that migrates', async t => {

@@ -12,7 +12,7 @@ import type { Settings } from '../../base/settings.ts'
 import { filter, sql } from '../../records/field.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import { anyContext, anyOf, created, link } from '../../records/kinds-of-field.ts'
-import { internalText, serviceOnly } from '../../records/service-fields.ts'
+import { internalNumber, internalText, serviceOnly } from '../../records/service-fields.ts'
 import { neither } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 import { kinds as earningKinds, type SaleKind } from '../commission/sale.ts'
@@ -188,6 +188,8 @@ const fields = {
   metadata: personal('Anything that the sender wants to store with it.'),
   /** Candidates for the credit, and why each was credited or not. */
   candidates: internalText({ ...neither, secret: true }),
+  /** 1 if the report named no currency, and its sale was not known: it is in that of the sale, see `inCurrencyOfSale`. */
+  currency_assumed: internalNumber({ ...neither, secret: true }),
 } as const
 
 const actions = ['create', 'unattributed', 'attribute', 'claim'] as const

@@ -147,8 +147,8 @@ describeService('conversions', service => {
       assert.deepEqual([status, Object.keys(body.data.params)], [400, ['part']])
     }
     assertFailure(await report({ ...refund, part: '2', amount: 0.5 }), 400, 'rest_invalid_param')
-    const early = { kind: 'refund', reference: fresh(), part: '1', amount: 5 }
-    assert.equal((await report(early)).body.conversion.currency, 'USD')
+    const early = { kind: 'refund', reference: fresh(), part: '1', amount: 5, currency: 'USD' }
+    await report(early)
     const late = await report({
       reference: early.reference,
       amount: 10_000,
@@ -166,18 +166,74 @@ describeService('conversions', service => {
     assert.equal((await report(early)).status, 200)
     // As the sentence says, also of what was reported as a total.
     for (const named of [{ part: '1' }, { cumulative: true }]) {
-      const unsaid = { kind: 'refund', reference: fresh(), amount: 5, ...named }
-      await report(unsaid)
-      await report({ reference: unsaid.reference, amount: 10, currency: 'EUR', affiliate_id: id })
-      const refused = await report({ ...unsaid, currency: 'EUR' })
+      const said = { kind: 'refund', reference: fresh(), amount: 5, ...named }
+      await report({ ...said, currency: 'USD' })
+      await report({ reference: said.reference, amount: 10, currency: 'EUR', affiliate_id: id })
+      const refused = await report({ ...said, currency: 'EUR' })
       assertFailure(refused, 409, 'rest_conversion_exists')
       assert.match(
         refused.body.message,
         /It takes nothing back, because the sale is in EUR: report it once more in EUR, with a part of its own\.$/,
       )
-      const { status, body } = await report({ ...unsaid, currency: 'EUR', part: 'own' })
+      const { status, body } = await report({ ...said, currency: 'EUR', part: 'own' })
       assert.deepEqual([status, body.explanation.payment.left], [201, 5], JSON.stringify(body))
     }
+  })
+
+  test('a refund that names no currency, reported before its sale - is in that of the sale all the same', async () => {
+    const { id } = await active('unsaid')
+    for (const [from_currency, rate] of [
+      ['JPY', '0.01'],
+      ['KWD', '3'],
+    ]) {
+      await service().post('/exchange-rates', { from_currency, to_currency: 'USD', rate, date: '2020-01-01' })
+    }
+    const history = async (currency: string, ...takings: object[]) => {
+      const reference = fresh()
+      for (const taking of takings) assert.equal((await report({ reference, ...taking })).status, 201)
+      const { body } = await report({ reference, amount: 100, currency, affiliate_id: id })
+      // Once more, as after it, and in the currency that is meant.
+      for (const taking of takings) {
+        assert.equal((await report({ reference, ...taking })).status, 200)
+        assert.equal((await report({ reference, currency, ...taking })).status, 200)
+      }
+      return body
+    }
+    const refund = { kind: 'refund', part: '1', amount: 25 }
+    const total = { kind: 'refund', cumulative: true, amount: 25 }
+    const dispute = { kind: 'dispute', part: 'd', amount: 25 }
+    for (const [currency, taking] of [
+      ['EUR', refund],
+      ['EUR', total],
+      ['EUR', dispute],
+      ['JPY', refund],
+      ['KWD', refund],
+    ] as const) {
+      const { explanation, referrals } = await history(currency, taking)
+      assert.deepEqual(
+        [explanation.payment.left, explanation.payment.currency],
+        [75, currency],
+        JSON.stringify([taking, explanation]),
+      )
+      const { body } = await service().get(`/referrals/${referrals[0].referral_id}/explanation`)
+      assert.match(body.sentences.join(' '), new RegExp(`25(?:\\.0+)? ${currency}`))
+      assert.doesNotMatch(body.sentences.join(' '), /takes nothing back/)
+    }
+    // What a lead says of it is not what the sale says.
+    const reference = fresh()
+    await report({ kind: 'lead', reference, affiliate_id: id })
+    const early = await report({ ...refund, reference })
+    const { body } = await report({ reference, amount: 100, currency: 'EUR', affiliate_id: id })
+    assert.equal(body.explanation.payment.left, 75)
+    const of = await service().get(`/conversions/${early.body.conversion.conversion_id}/explanation`)
+    assert.ok(of.body.sentences.includes('It named no currency, so it is in that of the sale, EUR.'))
+    // There are no parts of a yen.
+    const half = await history('CHF', { ...refund, amount: 0.5 })
+    assert.equal(half.explanation.payment.left, 99.5)
+    const yen = fresh()
+    await report({ ...refund, amount: 0.5, reference: yen })
+    const none = await report({ reference: yen, amount: 100, currency: 'JPY', affiliate_id: id })
+    assert.match(none.body.explanation.sentences.join(' '), /A refund of 0.50 USD takes nothing back/)
   })
 
   test('a rule that pays for no more orders: rejected at nothing, and no rule after it is tried', async () => {

@@ -329,6 +329,7 @@ const attributionOf = ({ context, currency, occurred_at }: Conversion, reference
   shipping: 0,
   discount: 0,
   currency,
+  currency_assumed: 0,
   lines: [],
   occurredAt: occurred_at,
 })

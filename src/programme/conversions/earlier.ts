@@ -21,6 +21,12 @@ export function currencyOf(
   return of?.currency ?? settings.currency
 }
 
+/** Whether a currency that is not sent is that of a sale which is yet to be reported. */
+export const isCurrencyAssumed = (
+  { kind, currency }: Pick<CreateArguments, 'kind' | 'currency'>,
+  payment: readonly Conversion[],
+): boolean => isTaking(kind) && !currency && !payment.some(one => isPaid(one.kind))
+
 /** The earlier report of the same, under this name of the payment or another. @throws Failure conversion_exists */
 export function sameAs(
   fact: Fact,

@@ -32,7 +32,7 @@ import { type Cause, recordRefund } from '../referrals/refunds.ts'
 import { type Conversion, isEarning, isPaid, isTaking, type SentLine } from './conversion.ts'
 import { isOver } from './left.ts'
 import { lockReferrals, type Payment } from './payments.ts'
-import { duplicatesIn, leftIn } from './sold.ts'
+import { duplicatesIn, leftIn, takingsFrom } from './sold.ts'
 import type { Earning } from './store.ts'
 
 /** The earlier orders of the customer. */
@@ -132,8 +132,7 @@ function linesOf({ lines, currency }: Conversion): Line[] {
  */
 export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: Settings): Promise<Payment> {
   const { members } = payment
-  const takings = members.filter(({ kind }) => isTaking(kind))
-  const taking = takings.at(-1)
+  const taking = members.findLast(({ kind }) => isTaking(kind))
   const duplicates = new Set(duplicatesIn(members).map(({ id }) => id))
   const referrals = new Map((await lockReferrals(tx, payment)).map(row => [row.id, row]))
   const byParent = Map.groupBy(referrals.values(), ({ parent_id }) => parent_id)
@@ -156,7 +155,7 @@ export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: S
           conversion,
         ),
       cause,
-      takings,
+      takings: takingsFrom(members, conversion),
       settings,
     })
     for (const row of changes) referrals.set(row.id, row)

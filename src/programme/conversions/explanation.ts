@@ -9,7 +9,7 @@ import { type Candidate, candidatesOf, sentenceOf } from './attribution.ts'
 import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { disputed, refunded } from './left.ts'
 import type { Explanation } from './schema.ts'
-import { duplicatesIn, saleOf } from './sold.ts'
+import { duplicatesIn, inCurrencyOfSale, saleOf } from './sold.ts'
 
 export interface Story {
   readonly conversion: Conversion
@@ -20,11 +20,12 @@ export interface Story {
 
 /** @param refused attributions that came to be of the same payment later, and were refused */
 export function explain(
-  { conversion, payment, referrals }: Story,
+  { conversion, payment: reports, referrals }: Story,
   refused: readonly Candidate[],
   settings: Settings,
 ): Explanation {
   const candidates = [...candidatesOf(conversion), ...refused]
+  const payment = inCurrencyOfSale(reports)
   const sale = saleOf(payment)
   return {
     conversion_id: conversion.id,
@@ -92,7 +93,7 @@ function remainingOf({ amount }: Conversion, payment: readonly Conversion[]): bi
 }
 
 function sentencesOfPayment(
-  { kind }: Conversion,
+  { id, kind, currency_assumed }: Conversion,
   sale: Conversion | undefined,
   payment: readonly Conversion[],
 ): string[] {
@@ -100,9 +101,11 @@ function sentencesOfPayment(
   const { currency } = sale
   const text = (units: bigint | number) => `${decimalText(units, decimalsOf(currency)!)} ${currency}`
   const ofSale = payment.filter(member => member.currency === currency)
+  const isAssumed = currency_assumed === 1 && ofSale.some(member => member.id === id)
   const duplicates = duplicatesIn(payment)
   const [back, open] = [refunded(ofSale), disputed(ofSale)]
   return [
+    ...(isAssumed ? [`It named no currency, so it is in that of the sale, ${currency}.`] : []),
     ...(isPaid(sale.kind) || sale.amount > 0 ? [`The customer paid ${text(sale.amount)}.`] : []),
     ...(back > 0n ? [`${text(back)} was refunded.`] : []),
     ...(open > 0n ? [`${text(open)} is disputed, or was lost or cancelled.`] : []),

@@ -36,6 +36,8 @@ export interface Fact {
   readonly shipping: number
   readonly discount: number
   readonly currency: string
+  /** 1 if it is not the sender who has named it. */
+  readonly currency_assumed: 0 | 1
   readonly lines: readonly SentLine[]
   readonly occurredAt: number
 }
@@ -132,7 +134,7 @@ const problemOfMetadata = (value: unknown) =>
   isObject(value) ? problemOfJson(value, MAX_JSON) : 'must be an object.'
 
 /** @param args without problems */
-export function factOf(args: CreateArguments, settings: Settings): Fact {
+export function factOf(args: CreateArguments, settings: Settings, isCurrencyAssumed: boolean): Fact {
   const currency = currencyOf(args, settings)
   const decimals = decimalsOf(currency)!
   const units = (value = 0) => toUnits(value, decimals)!
@@ -154,6 +156,7 @@ export function factOf(args: CreateArguments, settings: Settings): Fact {
     shipping: units(args.shipping),
     discount: units(args.discount),
     currency,
+    currency_assumed: isCurrencyAssumed ? 1 : 0,
     lines,
     occurredAt: args.occurred_at === undefined ? now() : parseMoment(args.occurred_at)!.first,
   }

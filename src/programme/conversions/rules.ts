@@ -35,13 +35,13 @@ import {
   withReferral,
 } from './crediting.ts'
 import { assignOwner, findCustomer, type KnownCustomer } from './customers.ts'
-import { currencyOf, differenceFrom, refuseMisfits, sameAs } from './earlier.ts'
+import { currencyOf, differenceFrom, isCurrencyAssumed, refuseMisfits, sameAs } from './earlier.ts'
 import { earnBy } from './earning.ts'
 import type { Story } from './explanation.ts'
 import { type Fact, factOf, namesOf, problemsOf, refuseWrong } from './fact.ts'
 import { type Payment, Payments, UNKNOWN } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
-import { saleOf } from './sold.ts'
+import { inCurrencyOfSale, saleOf } from './sold.ts'
 import * as store from './store.ts'
 
 export interface Created extends Story {
@@ -81,10 +81,10 @@ export async function createIn(
   { sourceId = 0, isNew = false, payments = new Payments(), isOneOfMany = false }: Circumstances,
 ): Promise<Created> {
   const payment = isNew ? UNKNOWN : await payments.name(tx, namesOf(sent))
-  const { members } = payment
+  const members = inCurrencyOfSale(payment.members)
   const args = { ...sent, currency: sent.currency || currencyOf(sent, members, settings) }
   refuseWrong(args, settings)
-  const reported = factOf(args, settings)
+  const reported = factOf(args, settings, isCurrencyAssumed(sent, members))
   const same = sameAs(reported, members, args)
   const difference = same && differenceFrom(same, reported, members)
   // Nobody reads what a source is told: the amount that was reported first counts, and whatever else this one says.

@@ -1,5 +1,7 @@
 /** What of a payment is sold, and what is left of it. Pure. */
+import { decimalsOf } from '../../base/currencies.ts'
 import { type Fraction, ONE, ZERO } from '../../base/fraction.ts'
+import { fromUnits, toUnits } from '../../base/money.ts'
 import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
 import { leftOf } from './left.ts'
 
@@ -7,19 +9,38 @@ import { leftOf } from './left.ts'
 export function leftIn(payment: readonly Conversion[], of: Conversion): Fraction {
   if (duplicatesIn(payment).some(({ id }) => id === of.id)) return ZERO
   if (saleOf(payment)?.id !== of.id) return ONE
-  return leftOf(
-    BigInt(of.amount),
-    payment.filter(member => isTaking(member.kind) && member.currency === of.currency),
-  )
+  return leftOf(BigInt(of.amount), takingsFrom(payment, of))
+}
+
+/** The refunds and disputes of a payment that are in the currency of its sale: others take nothing back. */
+export const takingsFrom = (payment: readonly Conversion[], { currency }: Conversion): Conversion[] =>
+  inCurrencyOfSale(payment).filter(one => isTaking(one.kind) && one.currency === currency)
+
+type Member = Pick<Conversion, 'kind' | 'affiliate_id'>
+type Sum = Pick<Conversion, 'amount' | 'currency' | 'currency_assumed'>
+
+/**
+ * The payment, where what was reported without a currency, before its sale was, is in that of the sale: the same number of
+ * it. Where the currency has no such amount, it stays in the one that was assumed.
+ */
+export function inCurrencyOfSale<C extends Member & Sum>(payment: readonly C[]): readonly C[] {
+  const currency = saleOf(payment)?.currency
+  return currency === undefined ? payment : payment.map(one => inCurrency(one, currency))
+}
+
+function inCurrency<S extends Sum>(sum: S, currency: string): S {
+  if (sum.currency_assumed === 0 || sum.currency === currency) return sum
+  const amount = toUnits(fromUnits(sum.amount, decimalsOf(sum.currency)!), decimalsOf(currency)!)
+  return amount === undefined ? sum : { ...sum, amount, currency }
 }
 
 /** The sale that refunds and disputes of a payment refer to. */
-export function saleOf(payment: readonly Conversion[]): Conversion | undefined {
+export function saleOf<C extends Member>(payment: readonly C[]): C | undefined {
   return firstOf(payment.filter(({ kind }) => isPaid(kind))) ?? firstOf(payment)
 }
 
 /** The first credited one, or the first one. */
-function firstOf(conversions: readonly Conversion[]): Conversion | undefined {
+function firstOf<C extends Member>(conversions: readonly C[]): C | undefined {
   const earning = conversions.filter(({ kind }) => isEarning(kind))
   return earning.find(({ affiliate_id }) => affiliate_id !== 0) ?? earning[0]
 }

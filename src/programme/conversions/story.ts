@@ -9,6 +9,7 @@ import { namesOf } from './fact.ts'
 import { paymentsNamed } from './names-store.ts'
 import { readPayment } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
+import { inCurrencyOfSale } from './sold.ts'
 import * as store from './store.ts'
 import type { Beside } from './timeline.ts'
 
@@ -60,5 +61,5 @@ export async function currencyUnsaid(
 ): Promise<string> {
   // Only what takes from a sale has its currency.
   const members = isTaking(sent.kind) ? await reportsOf(context, shop, [sent.reference]) : []
-  return currencyOf(sent, members, await context.settings.current())
+  return currencyOf(sent, inCurrencyOfSale(members), await context.settings.current())
 }

@@ -11,7 +11,7 @@ import type { Referral } from '../referrals/referral.ts'
 import { type Conversion, type ConversionKind, isPaid, isTaking } from './conversion.ts'
 import type { Story } from './explanation.ts'
 import { moments } from './schema.ts'
-import { saleOf } from './sold.ts'
+import { inCurrencyOfSale, saleOf } from './sold.ts'
 
 interface Moment {
   readonly at: number
@@ -67,7 +67,7 @@ export function timelineOf(
         from: 0,
       }
     }),
-    ...payment.map((conversion): Moment => {
+    ...inCurrencyOfSale(payment).map((conversion): Moment => {
       return {
         at: conversion.occurred_at,
         kind: 'conversion',

@@ -75,6 +75,17 @@ export function conversions(engine: Engine): string[] {
   ]
 }
 
+/** Whether it was the sender who named the currency of a refund or dispute: of those that there are, nobody knows any more. */
+export function assumedCurrencies(engine: Engine): string[] {
+  const { allowChanges, appendOnly, integer } = engine
+  const { candidates, ...fixed } = factsOf(engine)
+  return [
+    `ALTER TABLE conversions ADD COLUMN currency_assumed ${integer} NOT NULL DEFAULT 0 CHECK (currency_assumed IN (0, 1))`,
+    ...allowChanges('conversions'),
+    ...appendOnly('conversions', ['id', ...Object.keys(fixed), 'currency_assumed']),
+  ]
+}
+
 /** Who came into question may be set once, where no claim was made with the sale: a later report may make one that is refused. */
 export function laterCandidates(engine: Engine): string[] {
   const { allowChanges, appendOnly, refusal } = engine
