@@ -548,6 +548,53 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('409 - of disputes, no more is waived than is disputed', async () => {
+    const refused = async (method: string, id: number, message: RegExp, body?: object) => {
+      const reply = await service().send(method, `/referrals/${id}`, { ...(body && { body }) })
+      assert.equal(reply.status, 409, JSON.stringify(reply.body))
+      assert.match(reply.body.message, message)
+    }
+    const rejected = { status: 'rejected' }
+    const refundsOf = async (id: number) => (await service().get(`/referrals?parent_id=${id}&order=asc`)).body
+    const inAll = { kind: 'dispute', cumulative: true }
+    const sold = async () => {
+      const sale = await sell()
+      await patch(sale.id, { status: 'paid' })
+      await sale.takeBack(50, 'r')
+      return sale
+    }
+    const twice = await sold()
+    for (const [part, amount] of [20, 0, 20].entries())
+      await twice.takeBack(amount, `t${part}`, { ...inAll, occurred_at: `2026-04-0${part + 1}` })
+    const [, first, given, last] = await refundsOf(twice.id)
+    assert.deepEqual(await amounts(twice.id), ['20.00', '-10.00', '-4.00', '4.00', '-4.00'])
+    await patch(last.id, rejected)
+    const more = /^Less is disputed of its sale than would be given back with referral \d+: reject or delete/
+    await refused('PATCH', first.id, more, rejected)
+    await refused('DELETE', first.id, more)
+    await patch(given.id, rejected)
+    await patch(first.id, rejected)
+    assert.deepEqual(await amounts(twice.id), ['20.00', '-10.00'])
+    // Of what is reported both ways, as a whole and one by one, all can be given back.
+    const mixed = await sold()
+    await mixed.takeBack(10, 't', { ...inAll, occurred_at: '2026-04-01' })
+    await mixed.takeBack(20, 'd', { kind: 'dispute' })
+    for (const { id } of (await refundsOf(mixed.id)).slice(1)) await patch(id, rejected)
+    assert.deepEqual(await amounts(mixed.id), ['20.00', '-10.00'])
+    const over = await sold()
+    for (const kind of ['dispute', 'dispute_won']) await over.takeBack(20, 'd', { kind })
+    const [, taken, back] = await refundsOf(over.id)
+    const won = /^The dispute that it follows from was won: it takes nothing of referral \d+ back any more\.$/
+    await refused('PATCH', taken.id, won, rejected)
+    await refused('DELETE', taken.id, won)
+    await patch(back.id, rejected)
+    await patch(taken.id, rejected)
+    // What a person has decided since it was won does not end with another one.
+    for (const kind of ['dispute', 'dispute_won']) await over.takeBack(30, 'e', { kind })
+    assert.deepEqual(await amounts(over.id), ['20.00', '-10.00', '-6.00', '6.00'])
+    assert.deepEqual(await damage(), [])
+  })
+
   test('referral that is rejected already - is described anew beside its refunds', async () => {
     const { id, takeBack } = await sell()
     await post('/payouts', { affiliate_id: affiliate.id, referrals: [id] })

@@ -30,7 +30,7 @@ import { DUPLICATE, isTakenBack, REFUNDED } from '../referrals/reasons.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { type Cause, recordRefund } from '../referrals/refunds.ts'
 import { type Conversion, isEarning, isPaid, isTaking, type SentLine } from './conversion.ts'
-import { isOver } from './left.ts'
+import { isOver, isTotalOfDisputes } from './left.ts'
 import { lockReferrals, type Payment } from './payments.ts'
 import { duplicatesIn, leftIn, takingsFrom } from './sold.ts'
 import type { Earning } from './store.ts'
@@ -162,9 +162,6 @@ export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: S
   }
   return { ...payment, referrals: [...referrals.values()] }
 }
-
-const isTotalOfDisputes = ({ kind, cumulative }: Conversion) =>
-  cumulative === 1 && (kind === 'dispute' || kind === 'dispute_won')
 
 interface Standing {
   readonly own: Referral

@@ -85,6 +85,10 @@ function disputedInAll(takings: readonly Taking[]): bigint {
   return largest(amounts(disputes.filter(({ occurred_at }) => occurred_at === last))) - largest(amounts(won))
 }
 
+/** Whether it reports all disputes up to its time, or what of these was won. */
+export const isTotalOfDisputes = ({ kind, cumulative }: Pick<Taking, 'kind' | 'cumulative'>): boolean =>
+  cumulative === 1 && (kind === 'dispute' || kind === 'dispute_won')
+
 /** Whether a dispute takes nothing back any more: it was won, or its shop says in a later total that less is disputed. */
 export const isOver = ({ cumulative, part, amount }: Taking, takings: readonly Taking[]): boolean =>
   cumulative === 1 ? disputedInAll(takings) < BigInt(amount) : partsOf(takings, 'dispute_won').has(part)

@@ -13,8 +13,10 @@ export function leftIn(payment: readonly Conversion[], of: Conversion): Fraction
 }
 
 /** The refunds and disputes of a payment that are in the currency of its sale: others take nothing back. */
-export const takingsFrom = (payment: readonly Conversion[], { currency }: Conversion): Conversion[] =>
-  inCurrencyOfSale(payment).filter(one => isTaking(one.kind) && one.currency === currency)
+export const takingsFrom = <C extends Member & Sum>(
+  payment: readonly C[],
+  { currency }: Pick<C, 'currency'>,
+): C[] => inCurrencyOfSale(payment).filter(one => isTaking(one.kind) && one.currency === currency)
 
 type Member = Pick<Conversion, 'kind' | 'affiliate_id'>
 type Sum = Pick<Conversion, 'amount' | 'currency' | 'currency_assumed'>

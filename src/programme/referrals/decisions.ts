@@ -12,22 +12,21 @@ import {
   calculationText,
   correctedBy,
   coveredOf,
-  mostOf,
   parseCalculation,
   targetOf,
   waivedBy,
   waivedOf,
 } from '../commission/calculation.ts'
 import { addSales } from '../commission/sales.ts'
-import { isOver } from '../conversions/left.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
-import { takingsOf } from '../conversions/takings-store.ts'
+import { toldOf } from '../conversions/takings-store.ts'
 import { adjust } from './changing.ts'
 import { becauseOf, CORRECTED, DUPLICATE, REFUNDED, whyDraft } from './reasons.ts'
 import type { Referral } from './referral.ts'
 import { recordRefund } from './refunds.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
+import { refuseTwice, refuseWon, winOf } from './waiving.ts'
 
 /** The most refunds of one sale that are looked at: no payment has more conversions. */
 export const MOST_REFUNDS = 1000
@@ -130,38 +129,20 @@ async function waive(tx: WriteTx, before: Referral, after: Referral | undefined)
   }
   const worth = (of: Referral | undefined) => (of && of.status !== 'rejected' ? of.amount : 0)
   const difference = worth(after) - worth(before)
-  if (difference !== 0 && before.status === 'rejected') await refuseWon(tx, before)
-  const own = difference === 0 ? undefined : await store.referrals.lock(tx, before.parent_id)
-  if (before.status === 'rejected' && difference !== 0 && (own === undefined || own.status === 'rejected'))
-    throw takesNothingBack(before, own)
+  if (difference === 0) return
+  const isPutBack = before.status === 'rejected'
+  const reports = await toldOf(tx, before.conversion_id, MOST_MEMBERS)
+  if (isPutBack) refuseWon(before, reports)
+  const own = await store.referrals.lock(tx, before.parent_id)
+  if (isPutBack && (own === undefined || own.status === 'rejected')) throw takesNothingBack(before, own)
   const calculation = own && parseCalculation(own.calculation)
   if (!calculation) return
-  const waiver = { conversion: before.conversion_id, amount: BigInt(difference) }
-  const waived = waivedBy(calculation, waiver)
-  if (difference > 0 && (after === undefined || after.amount === before.amount)) refuseTwice(before, waived)
+  // What is waived of a dispute ends when it is won: a later decision is about what was given back then.
+  const conversion = winOf(before, reports) ?? before.conversion_id
+  const waived = waivedBy(calculation, { conversion, amount: BigInt(difference) })
+  if (difference > 0 && (after === undefined || after.amount === before.amount))
+    refuseTwice(before, waived, reports)
   await keep(tx, own, waived)
-}
-
-/** What a dispute has taken back is given back once it is won. */
-async function refuseWon(tx: WriteTx, { parent_id, conversion_id }: Referral): Promise<void> {
-  if (conversion_id === 0) return
-  const takings = await takingsOf(tx, conversion_id, MOST_MEMBERS)
-  const dispute = takings.find(({ id, kind }) => id === conversion_id && kind === 'dispute')
-  if (!dispute || !isOver(dispute, takings)) return
-  throw new Failure('referral_conflict', {
-    message: `The dispute that it follows from was won: it takes nothing of referral ${parent_id} back any more.`,
-    data: { referral_id: parent_id },
-  })
-}
-
-/** What was taken back may have been given back since: without it, more would be owed than the sale can earn. */
-function refuseTwice({ parent_id }: Referral, calculation: Calculation): void {
-  const [total, most] = [targetOf(calculation, coveredOf(calculation)), mostOf(calculation)]
-  if (total === undefined || most === undefined || total <= most) return
-  throw new Failure('referral_conflict', {
-    message: `More than all of its sale earns would be owed with referral ${parent_id}: reject or delete what adds to that first.`,
-    data: { referral_id: parent_id },
-  })
 }
 
 async function keep(tx: WriteTx, before: Referral, calculation: Calculation): Promise<Referral> {

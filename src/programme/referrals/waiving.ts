@@ -1,0 +1,98 @@
+/** Of what refunds and disputes have taken back, how much a person can give back. Pure. */
+import { Failure } from '../../base/errors.ts'
+import { type Fraction, fraction, ONE, ZERO } from '../../base/fraction.ts'
+import {
+  type Calculation,
+  coveredOf,
+  mostOf,
+  targetOf,
+  waivedOf,
+  withoutWaived,
+} from '../commission/calculation.ts'
+import { disputed, isOver, isTotalOfDisputes, leftOf } from '../conversions/left.ts'
+import { saleOf, takingsFrom } from '../conversions/sold.ts'
+import type { Told } from '../conversions/takings-store.ts'
+import type { Referral } from './referral.ts'
+
+/** The reports of a payment. */
+type Reports = readonly Told[]
+
+/**
+ * What a dispute has taken back is given back once it is won.
+ * @throws Failure referral_conflict
+ */
+export function refuseWon(refund: Referral, reports: Reports): void {
+  const { dispute, takings } = disputeOf(refund, reports)
+  if (dispute && isOver(dispute, takings)) throw wasWon(refund)
+}
+
+/** The report by which the dispute was won that a refund follows from; undefined where totals say how much is disputed. */
+export function winOf(refund: Referral, reports: Reports): number | undefined {
+  const { dispute, takings } = disputeOf(refund, reports)
+  if (!dispute || isTotalOfDisputes(dispute) || !isOver(dispute, takings)) return undefined
+  return takings.find(({ kind, part }) => kind === 'dispute_won' && part === dispute.part)?.id
+}
+
+function disputeOf({ conversion_id }: Referral, reports: Reports) {
+  const sale = saleOf(reports)
+  const takings = sale ? takingsFrom(reports, sale) : []
+  return { dispute: takings.find(({ id, kind }) => id === conversion_id && kind === 'dispute'), takings }
+}
+
+const wasWon = ({ parent_id }: Referral) =>
+  new Failure('referral_conflict', {
+    message: `The dispute that it follows from was won: it takes nothing of referral ${parent_id} back any more.`,
+    data: { referral_id: parent_id },
+  })
+
+/**
+ * What was taken back may have been given back since: without it, more would be owed than the sale can earn, or more given
+ * back of disputes than they take.
+ * @param calculation that of the sale's referral once the refund is waived
+ * @throws Failure referral_conflict
+ */
+export function refuseTwice(refund: Referral, calculation: Calculation, reports: Reports): void {
+  const { parent_id } = refund
+  const [total, most] = [targetOf(calculation, coveredOf(calculation)), mostOf(calculation)]
+  if (total !== undefined && most !== undefined && total > most) {
+    throw addsTooMuch(refund, `More than all of its sale earns would be owed with referral ${parent_id}`)
+  }
+  const won = winOf(refund, reports)
+  if (won !== undefined && (waivedOf(calculation, won) ?? 0n) > 0n) throw wasWon(refund)
+  if (disputeOf(refund, reports).dispute && isMoreThanDisputed(calculation, reports)) {
+    throw addsTooMuch(
+      refund,
+      `Less is disputed of its sale than would be given back with referral ${parent_id}`,
+    )
+  }
+}
+
+const addsTooMuch = ({ parent_id }: Referral, why: string) =>
+  new Failure('referral_conflict', {
+    message: `${why}: reject or delete what adds to that first.`,
+    data: { referral_id: parent_id },
+  })
+
+/**
+ * Whether more was waived of disputes than is disputed: a total of disputes stands for all that there are at its time, and what an
+ * earlier one has taken back may have been given back by one between them.
+ */
+function isMoreThanDisputed(calculation: Calculation, reports: Reports): boolean {
+  const sale = saleOf(reports)
+  if (!sale) return false
+  const takings = takingsFrom(reports, sale)
+  const refunds = takings.filter(({ kind }) => kind === 'refund')
+  const waived = takings
+    .filter(({ kind }) => kind !== 'refund')
+    .flatMap(({ id }) => waivedOf(calculation, id) ?? [])
+  if (waived.length === 0) return false
+  const worth = (left: Fraction) => withoutWaived(calculation, left) ?? 0n
+  const paid = BigInt(sale.amount)
+  const rest = paid - disputed(takings)
+  const alone = paid === 0n || rest < 0n ? ZERO : fraction(rest, paid)
+  // Disputes have taken from what refunds have left, or refunds from what disputes have left.
+  const most = [worth(leftOf(paid, refunds)) - worth(coveredOf(calculation)), worth(ONE) - worth(alone)]
+  const sum = waived.reduce((all, amount) => all + amount)
+  // Each was rounded by itself.
+  return most.every(one => sum > one + BigInt(waived.length))
+}
