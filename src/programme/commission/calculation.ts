@@ -48,12 +48,11 @@ export interface Calculation {
   readonly corrected?: { readonly amount: bigint; readonly left: Fraction }
   /** The affiliate by whose terms it was computed, if a person has moved it to another one since. */
   readonly earner?: number
-  /** Sum that people have added by rejecting, deleting or changing refunds of the referral. */
-  readonly waived?: bigint
-  /** Of that sum, what was waived of each report. */
+  /** What people have added by rejecting, deleting or changing refunds of the referral. */
   readonly waivers?: readonly Waiver[]
 }
 
+/** What was waived of a report. */
 export interface Waiver {
   /** The refund or dispute. */
   readonly conversion: number
@@ -94,6 +93,10 @@ export function earnedOf({ parts, exchange }: Calculation, left: Fraction): Judg
   return totalOf(parts, exchange ? factorOf(exchange) : ONE, left)
 }
 
+/** The sum that people have waived. */
+export const waivedIn = ({ waivers = [] }: Calculation): bigint =>
+  waivers.reduce((sum, { amount }) => sum + amount, 0n)
+
 /** The part of the sale that the referral and its refunds stand for. */
 export const coveredOf = ({ covered, left }: Calculation): Fraction => covered ?? left
 
@@ -104,9 +107,8 @@ export const coveredOf = ({ covered, left }: Calculation): Fraction => covered ?
  * @returns minor units; undefined while a rate or a rule is missing
  */
 export function targetOf(calculation: Calculation, left: Fraction): bigint | undefined {
-  const { waived = 0n } = calculation
   const own = withoutWaived(calculation, left)
-  return own === undefined ? undefined : own + waived
+  return own === undefined ? undefined : own + waivedIn(calculation)
 }
 
 /** What all of the sale is worth, whatever was waived; undefined while a rate or a rule is missing. */
@@ -161,20 +163,19 @@ interface Correction {
  * they and what was waived of them shrink or grow with it, as they would have done had it been set before.
  */
 export function correctedBy(calculation: Calculation, correction: Correction): Calculation {
-  const { waived = 0n, waivers = [], ...rest } = calculation
+  const { waivers = [], ...rest } = calculation
   const { from, to, refunds } = correction
   const covered = coveredOf(calculation)
   const share = shareBeside(calculation, correction)
   if (!share) return { ...rest, corrected: { amount: BigInt(to + refunds), left: covered } }
   const after = { ...rest, corrected: { amount: BigInt(to), left: share } }
-  if (waived === 0n) return after
   const scaled = (amount: bigint) => rounded(fraction(amount * BigInt(to), BigInt(from)))
   const sum = BigInt(to) + scaled(BigInt(refunds)) - withoutWaived(after, covered)!
   const [first, ...others] = waivers.map(({ conversion, amount }) => ({ conversion, amount: scaled(amount) }))
-  if (!first) return { ...after, waived: sum }
+  if (!first) return after
   // What is left of rounding is with the first, so that they come to the sum.
   const amount = others.reduce((left, one) => left - one.amount, sum)
-  return { ...after, waived: sum, waivers: [{ ...first, amount }, ...others] }
+  return { ...after, waivers: [{ ...first, amount }, ...others] }
 }
 
 /** What was waived of a report; undefined for nothing. */
@@ -183,8 +184,7 @@ export const waivedOf = ({ waivers = [] }: Calculation, conversion: number): big
 
 /** The part of the sale that a referral stands for, where refunds stand beside it or were waived. */
 function shareBeside(calculation: Calculation, { from, refunds }: Correction): Fraction | undefined {
-  const isAlone = refunds === 0 && (calculation.waived ?? 0n) === 0n
-  return isAlone ? undefined : shareOf(calculation, BigInt(from))
+  return refunds === 0 && !calculation.waivers?.length ? undefined : shareOf(calculation, BigInt(from))
 }
 
 /** The part of the sale that a referral stands for without the refunds beside it; undefined for none. */
@@ -204,12 +204,11 @@ const wholeOf = (calculation: Calculation) => ({ exact: earnedOf(calculation, ON
 
 /** The calculation after a person has added to what a report has taken back. */
 export function waivedBy(calculation: Calculation, { conversion, amount }: Waiver): Calculation {
-  const { waived = 0n, waivers = [] } = calculation
+  const { waivers = [] } = calculation
   const others = waivers.filter(one => one.conversion !== conversion)
   const sum = amount + (waivedOf(calculation, conversion) ?? 0n)
   return {
     ...calculation,
-    waived: waived + amount,
     waivers: sum === 0n ? others : [...others, { conversion, amount: sum }],
   }
 }
@@ -223,18 +222,17 @@ export function withoutWaivers(
   isOver: (conversion: number) => boolean,
   most = 0n,
 ): Calculation {
-  const { waived = 0n, waivers = [] } = calculation
+  const { waivers = [] } = calculation
   if (!waivers.some(({ conversion }) => isOver(conversion))) return calculation
-  let [rest, sum] = [most, waived]
+  let rest = most
   const after = waivers.map(one => {
     if (!isOver(one.conversion)) return one
     const least = one.amount < rest ? one.amount : rest
     const amount = least > 0n ? least : 0n
     rest -= amount
-    sum += amount - one.amount
     return { ...one, amount }
   })
-  return { ...calculation, waived: sum, waivers: after.filter(({ amount }) => amount !== 0n) }
+  return { ...calculation, waivers: after.filter(({ amount }) => amount !== 0n) }
 }
 
 /** Value of one minor unit of the other currency. */
@@ -251,7 +249,7 @@ type Named<V> = Readonly<Record<NamesIn<Amounts, V>, true>>
 
 /** JSON has neither, so they are distinguished by their names; one that is missing here does not compile. */
 const fractions: Named<Fraction> = { base: true, earned: true, left: true, exact: true, covered: true }
-const integers: Named<bigint> = { amount: true, tax: true, shipping: true, waived: true }
+const integers: Named<bigint> = { amount: true, tax: true, shipping: true }
 
 export function calculationText({ gone: _gone, ...calculation }: Calculation): string {
   const isGone = coveredOf(calculation).numerator === 0n

@@ -548,6 +548,21 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('amount set where what was waived and what was taken besides come to nothing - keeps both', async () => {
+    const { id, takeBack } = await sell()
+    await patch(id, { status: 'paid' })
+    const childOf = ({ referrals }: any) => referrals.findLast((one: any) => one.parent_id === id).id
+    await patch(childOf(await takeBack(10, 'r')), { amount: -6 })
+    await patch(childOf(await takeBack(20, 'd', { kind: 'dispute' })), { status: 'rejected' })
+    assert.deepEqual(await amounts(id), ['20.00', '-6.00'])
+    const sum = async () => (await amounts(id)).reduce((total, amount) => total + Number(amount), 0)
+    await patch(id, { amount: 10 })
+    assert.equal(await sum(), 7)
+    // The refund takes 1.00 of 10.00, and 2.00 by hand.
+    await takeBack(20, 'd', { kind: 'dispute_won' })
+    assert.equal(await sum(), 7)
+  })
+
   test('409 - of disputes, no more is waived than is disputed', async () => {
     const refused = async (method: string, id: number, message: RegExp, body?: object) => {
       const reply = await service().send(method, `/referrals/${id}`, { ...(body && { body }) })

@@ -7,7 +7,13 @@ import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
-import { type Calculation, coveredOf, earnedOf, parseCalculation } from '../commission/calculation.ts'
+import {
+  type Calculation,
+  coveredOf,
+  earnedOf,
+  parseCalculation,
+  waivedIn,
+} from '../commission/calculation.ts'
 import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commission/explanation.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
 import { takingsOf } from '../conversions/takings-store.ts'
@@ -186,11 +192,11 @@ function sharedWith(
   { amount }: Referral,
   calculation: Calculation,
 ): Calculation | undefined {
-  const { corrected, result, waived = 0n } = calculation
+  const { corrected, result } = calculation
   if (corrected || result === null || result.amount === BigInt(amount)) return undefined
   const left = coveredOf(calculation)
   const earned = earnedOf(calculation, left)
-  const isShared = BigInt(amount + refundsIn(children)) === earned.amount + waived
+  const isShared = BigInt(amount + refundsIn(children)) === earned.amount + waivedIn(calculation)
   return isShared ? { ...calculation, left, result: earned } : undefined
 }
 
@@ -198,12 +204,12 @@ function sharedWith(
 function sentencesOfShare(
   { amount }: Referral,
   children: readonly Referral[],
-  { waived = 0n }: Calculation,
+  calculation: Calculation,
   settings: Settings,
 ): string[] {
   const moneyOf = (units: number) => amountText(Math.abs(units), settings)
   const refunds = refundsIn(children)
-  const byHand = Number(waived)
+  const byHand = Number(waivedIn(calculation))
   const causes = [
     ...(refunds === 0
       ? []
@@ -222,7 +228,7 @@ function sentencesOfHand(
   { decimals, currency }: Settings,
 ): string[] {
   if (!calculation || type === 'write_off') return []
-  const { corrected, result, waived = 0n } = calculation
+  const { corrected, result } = calculation
   const isUnknown = result === null
   if (isUnknown ? !corrected : result.amount === BigInt(amount)) return []
   const changed = isUnknown ? 'The amount was set by hand' : 'It was changed by hand'
@@ -233,7 +239,7 @@ function sentencesOfHand(
   }
   const since = `with the refunds and disputes since, it is ${worth}`
   // What was set includes the refunds that stood beside it then, which may be others now.
-  if (children.length > 0 || waived !== 0n) return [`${changed}; ${since}`]
+  if (children.length > 0 || waivedIn(calculation) !== 0n) return [`${changed}; ${since}`]
   return [`${changed} to ${amountText(corrected.amount, { decimals, currency })}; ${since}`]
 }
 
