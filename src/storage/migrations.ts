@@ -14,7 +14,12 @@ import {
 } from './database.ts'
 import { emailChanges, moreRoles, secondFactors } from './migrations/accounts.ts'
 import { commission } from './migrations/commission.ts'
-import { assumedCurrencies, conversions, laterCandidates } from './migrations/conversions.ts'
+import {
+  assumedCurrencies,
+  claimsAfterTokens,
+  conversions,
+  laterCandidates,
+} from './migrations/conversions.ts'
 import { recordCounts } from './migrations/counts.ts'
 import { creatives } from './migrations/creatives.ts'
 import { customers } from './migrations/customers.ts'
@@ -92,6 +97,7 @@ export const migrations: readonly Migration[] = [
   campaignsOfReferrals,
   laterCandidates,
   assumedCurrencies,
+  claimsAfterTokens,
 ]
 
 /** The calculation of a referral's amount is in `calculation` alone. */

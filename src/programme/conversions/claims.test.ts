@@ -252,6 +252,20 @@ describeService('clicks and visits around a sale', service => {
         [{ refused: [null, `The coupon is of affiliate ${id}, and is not active.`] }],
       )
     }
+    const behind = await sell('behind a token', { click: { last: 'forged' } })
+    const { conversion_id } = behind.body.conversion
+    const explained = async () => {
+      const { body } = await service().get(`/conversions/${conversion_id}/explanation`)
+      return body.candidates.map(({ reason }: { reason: string }) => reason)
+    }
+    const claims = [
+      { click: { last: 'cut' } },
+      { coupon: 'LATE', click: { last: 'forged' } },
+      { coupon: 'LATE' },
+      { affiliate_id: 99_999_999 },
+    ]
+    for (const claim of claims) await sell('behind a token', claim)
+    assert.deepEqual(await explained(), ['foreign_click', 'inactive_coupon'])
     const late = { kind: 'sale', amount: 10, reference: 'at once', coupon: 'LATE' }
     const { coupon: _, ...unclaimed } = late
     await service().post('/conversions', unclaimed)

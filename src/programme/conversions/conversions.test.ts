@@ -342,9 +342,19 @@ describeService('conversions', service => {
       'affiliate_id = 0',
       `customer = '{}'`,
       `candidates = ''`,
+      `candidates = '[]'`,
+      `candidates = replace(candidates, '}]', '},{}]')`,
     ]) {
       await assert.rejects(run(`UPDATE conversions SET ${change} WHERE id = ${id}`), change)
     }
+    const unread = await report({ reference: fresh(), amount: 1, click: { last: 'foreign' } })
+    const candidatesOf = (set: string) =>
+      run(`UPDATE conversions SET candidates = ${set} WHERE id = ${unread.body.conversion.id}`)
+    const added = (more: string) => candidatesOf(`replace(candidates, '}]', '},${more}]')`)
+    for (const set of ["''", "'[]'", 'candidates', `replace(candidates, 'foreign', 'forged and more')`])
+      await assert.rejects(candidatesOf(set), set)
+    await added('{"by":"coupon","affiliate_id":0,"reason":"unknown_coupon"}')
+    await assert.rejects(added('{}'))
     await assert.rejects(run(`DELETE FROM conversions WHERE id = ${id}`))
     await run(`UPDATE conversions SET customer = '', metadata = '' WHERE id = ${id}`)
     const { body: erased } = await service().get(`/conversions/${id}`)

@@ -226,18 +226,22 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
   return creditFollowing(report, after, { customer_id, occurred_at }, claimant)
 }
 
-/** Keeps why the claims of a later report credit nobody, where the first one made none. */
+/** Keeps why the claims of a later report credit nobody, where no report before it made one. */
 async function explainRefusal(
   { tx, settings }: Report,
   payment: Payment,
   sale: Conversion,
   refused: readonly Candidate[],
 ): Promise<Payment> {
-  if (sale.affiliate_id !== 0 || refused.length === 0 || candidatesOf(sale).length > 0) return payment
-  const candidates = JSON.stringify(refused)
+  const weighed = candidatesOf(sale)
+  const isFirst = weighed.length === 0 || (!weighed.some(isClaim) && refused.some(isClaim))
+  if (sale.affiliate_id !== 0 || refused.length === 0 || !isFirst) return payment
+  const known = new Set(weighed.map(sentenceOf))
+  const added = refused.filter(one => !known.has(sentenceOf(one)))
+  const candidates = JSON.stringify([...weighed, ...added])
   await store.keepCandidates(tx, sale.id, candidates)
   const before = conversion.logged(sale, settings)
-  const sentences = new Set(refused.map(sentenceOf))
+  const sentences = new Set(added.map(sentenceOf))
   tx.log('conversion.claim', sale.id, { before, after: { ...before, refused: [...sentences].join(' ') } })
   const members = payment.members.map(one => (one.id === sale.id ? { ...one, candidates } : one))
   return { ...payment, members }

@@ -41,12 +41,11 @@ export async function membersOf(db: Db, id: string, limit: number): Promise<Conv
 }
 
 /**
- * What can happen to a conversion, each once: it is credited, claimed by a later report, emptied of what is personal. Some
- * values of a column, and whether that has happened where it has one of these.
+ * What can happen to a conversion once: it is credited, emptied of what is personal. Some values of a column, and whether that
+ * has happened where it has one of these.
  */
 const marks: readonly Mark[] = [
   { column: 'affiliate_id', values: [0], hasHappened: false },
-  { column: 'candidates', values: ['', '[]'], hasHappened: false },
   { column: 'customer', values: [''], hasHappened: true },
   { column: 'metadata', values: [''], hasHappened: true },
 ]
@@ -58,11 +57,14 @@ interface Mark {
 }
 
 /**
- * A number of a payment that is higher after whatever can happen to its conversions: one is reported or joined to it, or
- * gets another mark.
+ * A number of a payment that is higher after whatever can happen to its conversions: one is reported or joined to it, gets
+ * another mark, or more candidates.
  */
 export const versionOf = (members: readonly Conversion[]): number =>
-  members.reduce((sum, member) => sum + 1 + marks.filter(mark => isSet(mark, member)).length, 0)
+  members.reduce(
+    (sum, member) => sum + 1 + member.candidates.length + marks.filter(mark => isSet(mark, member)).length,
+    0,
+  )
 
 const isSet = ({ column, values, hasHappened }: Mark, member: Conversion) =>
   values.includes(member[column]) === hasHappened
@@ -80,7 +82,11 @@ const version = prepared((db: Db, { id }: { id: string }) =>
         .onRef('conversions.reference', '=', 'payment_names.name')
         .onRef('conversions.context', '=', 'payment_names.context'),
     )
-    .select(sql<number | null>`sum(1 + ${sql.join(marks.map(setIn), sql` + `)})`.as('version'))
+    .select(
+      sql<
+        number | null
+      >`sum(1 + length(conversions.candidates) + ${sql.join(marks.map(setIn), sql` + `)})`.as('version'),
+    )
     .where('payment_names.payment_id', '=', id),
 )
 
@@ -123,7 +129,7 @@ const keeping = prepared((tx: Db, { id, candidates }: { id: number; candidates: 
   tx.updateTable('conversions').set({ candidates }).where('id', '=', id),
 )
 
-/** Keeps who came into question only with a later report. */
+/** Keeps who else came into question only with a later report. */
 export async function keepCandidates(tx: Tx, id: number, candidates: string): Promise<void> {
   await keeping(tx, { id, candidates })
 }

@@ -75,6 +75,22 @@ export function conversions(engine: Engine): string[] {
   ]
 }
 
+/** More of those who came into question may be added as long as none of them is a claim, but a token or a visit that cannot be one. */
+export function claimsAfterTokens({ dropTrigger, refusal }: Engine): string[] {
+  const beginning = "rtrim(OLD.candidates, ']')"
+  const refused = [
+    "OLD.candidates = ''",
+    'length(NEW.candidates) <= length(OLD.candidates)',
+    `substr(NEW.candidates, 1, length(${beginning})) <> ${beginning}`,
+    `replace(OLD.candidates, '"affiliate_id":0,', '') LIKE '%"affiliate_id":%'`,
+    `OLD.candidates LIKE '%"by":"coupon"%'`,
+  ]
+  return [
+    dropTrigger('conversions', 'claim'),
+    `CREATE TRIGGER conversions_claim BEFORE UPDATE OF candidates ON conversions FOR EACH ROW WHEN (${refused.join(' OR ')}) ${refusal}`,
+  ]
+}
+
 /** Whether it was the sender who named the currency of a refund or dispute: of those that there are, nobody knows any more. */
 export function assumedCurrencies(engine: Engine): string[] {
   const { allowChanges, appendOnly, integer } = engine
