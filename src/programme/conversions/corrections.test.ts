@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { describeService, engines, operatorOf, serviceOn } from '../../../test/harness.ts'
 import { until } from '../../../test/load.ts'
 import type { Context, RequestContext } from '../../events/write.ts'
+import type { Database } from '../../storage/database.ts'
 import { rules as referrals } from '../referrals/rules.ts'
 import { checks } from './check.ts'
 import { create } from './rules.ts'
@@ -129,6 +130,41 @@ describeService('an amount that is set beside refunds', service => {
   })
 })
 
+/** How many transactions wait for a lock of another one. */
+async function waitingOn({ reader }: Database): Promise<number> {
+  const { rows } = await sql`SELECT DISTINCT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE NOT granted AND datname = current_database()`.execute(reader)
+  return rows.length
+}
+
+test('a refund that is edited or deleted while the amount of its sale is - waits for that, and not that for it (PostgreSQL)', async t => {
+  const service = await serviceOn(await engines.PostgreSQL!())
+  t.after(() => service.close())
+  const { database } = service
+  const by = operatorOf(database)
+  const { id: affiliate_id } = await service.newAffiliate('set', { status: 'active' })
+  const names = { context: 'shop', reference: '1' }
+  const { id } = (await create(by, { kind: 'sale', ...names, affiliate_id, amount: 100 })).referrals[0]!
+  await referrals.edit(by, { referral_id: id, status: 'paid' })
+  const changes = [
+    (referral_id: number) => referrals.edit(by, { referral_id, status: 'rejected' }),
+    (referral_id: number) => referrals.remove(by, referral_id),
+  ]
+  for (const [part, change] of changes.entries()) {
+    const refund = await create(by, { kind: 'refund', ...names, part: `${part}`, amount: 10 })
+    const child = refund.referrals.findLast(({ parent_id }) => parent_id === id)!.id
+    const { changing, free } = await database.transaction(async tx => {
+      const lock = (row: number) => tx.selectFrom('referrals').select('id').where('id', '=', row).forUpdate()
+      await lock(id).execute()
+      const changing = change(child)
+      await until(async () => (await waitingOn(database)) === 1)
+      return { changing, free: await lock(child).skipLocked().execute() }
+    })
+    await changing
+    assert.deepEqual(free, [{ id: child }])
+  }
+})
+
 test('an amount that is set while the settings are being changed - keeps no report of its payment waiting (PostgreSQL)', async t => {
   const service = await serviceOn(await engines.PostgreSQL!())
   t.after(() => service.close())
@@ -137,22 +173,15 @@ test('an amount that is set while the settings are being changed - keeps no repo
   const { id: affiliate_id } = await service.newAffiliate('set', { status: 'active' })
   const sale = { kind: 'sale' as const, context: 'shop', reference: '1', affiliate_id, amount: 100 }
   const { id: referral_id } = (await create(by, sale)).referrals[0]!
-  const waiting = async () => {
-    const { rows } = await sql`SELECT FROM pg_locks WHERE NOT granted
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`.execute(
-      database.reader,
-    )
-    return rows.length
-  }
   const settings = (mode: string) => sql`LOCK TABLE settings IN ${sql.raw(mode)} MODE`
   const others = await database.transaction(async tx => {
     await settings('ROW SHARE').execute(tx)
     const changing = database.transaction(async other => {
       await settings('EXCLUSIVE').execute(other)
     })
-    await until(async () => (await waiting()) === 1)
+    await until(async () => (await waitingOn(database)) === 1)
     const setting = referrals.edit(by, { referral_id, amount: 8 })
-    await until(async () => (await waiting()) === 2)
+    await until(async () => (await waitingOn(database)) === 2)
     const names = sql<{ name: string }>`SELECT name FROM payment_names FOR UPDATE SKIP LOCKED`
     return { changing, setting, free: (await names.execute(tx)).rows }
   })

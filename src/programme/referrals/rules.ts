@@ -135,7 +135,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     const [settings, , row, eventId] = await Promise.all([
       context.settings.lock(tx),
       args.amount === undefined ? undefined : lockNamesOfReferral(tx, args.referral_id),
-      store.referrals.lock(tx, args.referral_id),
+      store.lockForChange(tx, args.referral_id),
       tx.reserveEvent(),
     ])
     const before = existing(referral, row)
@@ -175,7 +175,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
 async function remove(context: RequestContext, id: number): Promise<Referral> {
   return write(context, async tx => {
     const settings = await context.settings.lock(tx)
-    const before = existing(referral, await store.referrals.lock(tx, id))
+    const before = existing(referral, await store.lockForChange(tx, id))
     await refuseReservedOrPaid(tx, before)
     await decide(tx, before)
     await store.referrals.remove(tx, id)

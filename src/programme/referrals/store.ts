@@ -113,6 +113,25 @@ export async function lockReferrals(tx: Tx, ids: readonly number[]): Promise<Map
   return lockedRows
 }
 
+const withSale = prepared((tx: Db, { id }: { id: number }) =>
+  tx
+    .selectFrom('referrals')
+    .selectAll()
+    .where(
+      sql<boolean>`id IN (${id}, (SELECT own.parent_id FROM referrals AS own WHERE own.id = ${id} AND own.conversion_id <> 0))`,
+    )
+    .orderBy('id')
+    .forUpdate(),
+)
+
+/**
+ * The referral, locked until the transaction ends. Of a refund, that of its sale is locked before it, as whatever changes both
+ * does: others would wait in a circle.
+ */
+export async function lockForChange(tx: Tx, id: number): Promise<Referral | undefined> {
+  return (await withSale(tx, { id })).find(row => row.id === id)
+}
+
 const paying = prepared(
   (
     tx: Db,
