@@ -165,6 +165,29 @@ test('a refund that is edited or deleted while the amount of its sale is - waits
   }
 })
 
+test('an amount that is set while somebody else has a refund of it - waits before it posts anything (PostgreSQL)', async t => {
+  const service = await serviceOn(await engines.PostgreSQL!())
+  t.after(() => service.close())
+  const { database } = service
+  const by = operatorOf(database)
+  const { id: affiliate_id } = await service.newAffiliate('set', { status: 'active' })
+  const names = { context: 'shop', reference: '1', amount: 100 }
+  const { id } = (await create(by, { kind: 'sale', ...names, affiliate_id })).referrals[0]!
+  await referrals.edit(by, { referral_id: id, status: 'paid' })
+  const refund = await create(by, { kind: 'refund', ...names, part: '1', amount: 50 })
+  const child = refund.referrals.findLast(({ parent_id }) => parent_id === id)!.id
+  await referrals.edit(by, { referral_id: child, status: 'rejected' })
+  const { setting, free } = await database.transaction(async tx => {
+    await tx.selectFrom('referrals').select('id').where('id', '=', child).forUpdate().execute()
+    const setting = referrals.edit(by, { referral_id: id, amount: 8 })
+    await until(async () => (await waitingOn(database)) === 1)
+    const external = tx.selectFrom('balances').select('account').where('account', '=', 'external')
+    return { setting, free: await external.forUpdate().skipLocked().execute() }
+  })
+  await setting
+  assert.deepEqual(free, [{ account: 'external' }])
+})
+
 test('an amount that is set while the settings are being changed - keeps no report of its payment waiting (PostgreSQL)', async t => {
   const service = await serviceOn(await engines.PostgreSQL!())
   t.after(() => service.close())

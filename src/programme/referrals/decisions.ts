@@ -55,7 +55,7 @@ export async function decide(
   const isGone = isRejected || after?.affiliate_id !== before.affiliate_id
   const isSet = after !== undefined && isAmountSet(before, after)
   if (!isGone && !isSet) return { reason }
-  const refunds = (await store.childrenOf(tx, before.id, MOST_REFUNDS)).filter(isRefund)
+  const refunds = (await store.lockChildren(tx, before.id, MOST_REFUNDS)).filter(isRefund)
   if (isGone && refunds.length > 0) throw hasRefunds(refunds[0]!)
   const calculation = parseCalculation(before.calculation)
   if (!calculation || !isSet) return { reason }

@@ -248,10 +248,19 @@ export async function findWhole(db: Db, id: number): Promise<Referral | undefine
   return db.selectFrom('referrals').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+const below = (db: Db, id: number, limit: number) =>
+  db.selectFrom('referrals').selectAll().where('parent_id', '=', id).orderBy('id').limit(limit)
+
 /** The first referrals that take back or add to one. */
 export async function childrenOf(db: Db, id: number, limit: number): Promise<Referral[]> {
-  const query = db.selectFrom('referrals').selectAll().where('parent_id', '=', id)
-  return query.orderBy('id').limit(limit).execute()
+  return below(db, id, limit).execute()
+}
+
+/**
+ * The same, locked until the transaction ends: before it posts anything, since whoever has one of them may wait for the balance.
+ */
+export async function lockChildren(tx: Tx, id: number, limit: number): Promise<Referral[]> {
+  return below(tx, id, limit).forUpdate().execute()
 }
 
 const keeping = prepared((tx: Db, { id, calculation }: { id: number; calculation: string }) =>
