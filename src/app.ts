@@ -35,6 +35,7 @@ import { type ServerOptions, serverOptions } from './http/server.ts'
 import { signed } from './http/signed.ts'
 import { finish } from './http/stages/finish.ts'
 import { forwarded } from './http/stages/forwarded.ts'
+import { mediaType } from './http/stages/media-type.ts'
 import { name } from './http/stages/name.ts'
 import { snapshot } from './http/stages/snapshot.ts'
 import { events } from './operations/events/routes.ts'
@@ -183,6 +184,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   for (const property of ['actor', 'args', 'lines', 'reading'] as const) app.decorateRequest(property, null)
   app.decorateReply('shed', false)
   app.addHook('onRequest', forwarded)
+  app.addHook('onRequest', mediaType)
   app.addHook('onRequest', name)
   app.addHook('onRequest', snapshot(database))
   app.addHook('onResponse', finish(options.logger))

@@ -29,7 +29,6 @@ const sentences: Partial<Record<Reason, string>> = {
 /** Requests that Fastify refuses before a handler runs. */
 const refusedByFastify: Record<string, FailureName> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
 }
 

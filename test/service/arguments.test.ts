@@ -248,8 +248,9 @@ describeService('arguments', service => {
       const reply = await service().patch(`/affiliates/${id}?rate=6`, Buffer.from(body), { headers })
       return [reply.status, reply.headers.get('x-ignored-arguments')]
     }
-    for (const type of ['text/plain', form, 'multipart/form-data', 'text/xml', undefined]) {
-      for (const body of ['null', '[]', ' []\r\n'])
+    const malformed = ['json', 'application/json charset=utf-8', 'application/json, text/plain', ';', '/']
+    for (const type of ['text/plain', form, 'multipart/form-data', 'text/xml', undefined, ...malformed]) {
+      for (const body of ['', 'null', '[]', ' []\r\n'])
         assert.deepEqual(await edit(body, type), [200, null], type ?? '')
     }
     assert.deepEqual(await edit('null=1', form), [200, 'null'])
@@ -393,7 +394,7 @@ describeService('arguments', service => {
   })
 
   test('415 - other media types', async () => {
-    for (const type of ['text/plain', 'application/xml', 'application/octet-stream', '']) {
+    for (const type of ['text/plain', 'application/xml', 'application/octet-stream', '', 'json']) {
       assertFailure(
         await create('', Buffer.from('x'), { 'content-type': type }),
         415,
