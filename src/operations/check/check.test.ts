@@ -86,6 +86,7 @@ describeService('check', service => {
       kind: 'sale',
       ...sale,
       reference: 'order 2',
+      references: ['session 2'],
       affiliate_id: id,
     })
     await service().post('/conversions', { kind: 'refund', ...sale, reference: 'order 2', part: 'all' })
@@ -118,6 +119,16 @@ describeService('check', service => {
     )
     assert.deepEqual(await problems(), [])
     const wrong: Damage[] = [
+      [
+        "UPDATE payment_names SET name = 'gone' WHERE name = 'order 1'",
+        "UPDATE payment_names SET name = 'order 1' WHERE name = 'gone'",
+        new RegExp(`conversions ${sold.body.conversion.id}: its names are not all of one payment`),
+      ],
+      [
+        "UPDATE payment_names SET payment_id = 'other' WHERE name = 'session 2'",
+        "UPDATE payment_names SET payment_id = (SELECT payment_id FROM payment_names WHERE name = 'order 2') WHERE name = 'session 2'",
+        new RegExp(`conversions ${earning.body.conversion.id}: its names are not all of one payment`),
+      ],
       [
         'UPDATE affiliates SET rate = 900000',
         'UPDATE affiliates SET rate = 200000',

@@ -1,4 +1,7 @@
-/** Checks that a fully refunded sale earns nothing, in however many parts and whatever order. */
+/**
+ * Checks that a fully refunded sale earns nothing, in however many parts and whatever order, and that all names of a
+ * conversion still lead to one payment: what is reported under a name without one is credited again.
+ */
 import { ZERO } from '../../base/fraction.ts'
 import { decimalText } from '../../base/money.ts'
 import type { Check } from '../../records/feature.ts'
@@ -6,11 +9,30 @@ import { loadSettings } from '../../settings/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { parseCalculation, targetOf } from '../commission/calculation.ts'
 import { isTakenBack } from '../referrals/reasons.ts'
+import { namesAfter, paymentByName } from './names-store.ts'
 import { readPayment } from './payments.ts'
 import { leftIn, saleOf } from './sold.ts'
 import * as store from './store.ts'
 
+const CONVERSIONS_AT_ONCE = 500
 const TAKINGS_AT_ONCE = 500
+
+async function* checkNames(db: Db): AsyncGenerator<string> {
+  for (let after = 0; ; ) {
+    const conversions = await namesAfter(db, after, CONVERSIONS_AT_ONCE)
+    for (const [context, named] of Map.groupBy(conversions, conversion => conversion.context)) {
+      const names = [...new Set(named.flatMap(conversion => conversion.names))]
+      const payments = await paymentByName(db, { context, names })
+      for (const { id, names } of named) {
+        const [payment, ...others] = new Set(names.map(name => payments.get(name)))
+        if (payment === undefined || others.length > 0)
+          yield `conversions ${id}: its names are not all of one payment in the index payment_names; restore a backup.`
+      }
+    }
+    if (conversions.length < CONVERSIONS_AT_ONCE) return
+    after = conversions.at(-1)!.id
+  }
+}
 
 async function* checkRefunds(db: Db): AsyncGenerator<string> {
   const { decimals } = await loadSettings(db)
@@ -50,4 +72,4 @@ async function problemOf(db: Db, paymentId: string, decimals: number): Promise<s
   return `conversions ${sale.id}: nothing is left of the sale, and ${decimalText(sum, decimals)} stands because of it (referral ${referralOfSale.id}).`
 }
 
-export const checks: readonly Check[] = [checkRefunds]
+export const checks: readonly Check[] = [checkNames, checkRefunds]

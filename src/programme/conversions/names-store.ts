@@ -203,3 +203,29 @@ export async function lockNamed(
   await lockNamesOf(tx, ids)
   return { context, names: rows.map(({ name }) => name), id }
 }
+
+/** The names that conversions give their payments, of those after an identifier. */
+export async function namesAfter(db: Db, after: number, limit: number): Promise<(Names & { id: number })[]> {
+  const rows = await db
+    .selectFrom('conversions')
+    .select(['id', 'context', 'reference', 'aliases'])
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id, context, reference, aliases }) => {
+    const others: string[] = aliases === '' ? [] : JSON.parse(aliases)
+    return { id, context, names: [reference, ...others] }
+  })
+}
+
+/** The payment of each of these names that has one. */
+export async function paymentByName(db: Db, { context, names }: Names): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('payment_names')
+    .select(['name', 'payment_id'])
+    .where('context', '=', context)
+    .where('name', 'in', names)
+    .execute()
+  return new Map(rows.map(row => [row.name, row.payment_id]))
+}
