@@ -68,10 +68,13 @@ export const flag = (description: string) => Type.Boolean({ description })
 export const money = (description: string) => Type.Number({ minimum: 0, maximum: MAX_AMOUNT, description })
 
 /** A rate to set: a number with at most four decimals, or '' for "not set". */
-export const rate = (description: string) =>
-  Type.Union([Type.Number({ minimum: 0, maximum: MAX_RATE, format: 'rate' }), Type.Literal('')], {
-    description,
-  })
+export const rate = (description: string) => Type.Union([rateNumber(), Type.Literal('')], { description })
+
+/** A rate that cannot be unset: rules refuse '', so that it is named together with whatever else they refuse. */
+export const lastingRate = (description: string) =>
+  Type.Union([rateNumber(), Type.Literal('', { 'x-left-to-rules': true })], { description })
+
+const rateNumber = () => Type.Number({ minimum: 0, maximum: MAX_RATE, format: 'rate' })
 
 export const moment = (description: string) => Type.String({ format: 'moment', description })
 

@@ -22,6 +22,7 @@ const ajv = new Ajv({ allErrors: true, strictTypes: false, meta: false, validate
 ajv.addKeyword('x-configured')
 ajv.addKeyword('x-body-only')
 ajv.addKeyword('x-refused')
+ajv.addKeyword('x-left-to-rules')
 for (const [name, { type, test }] of Object.entries(formats)) {
   ajv.addFormat(name, type === 'number' ? { type, validate: test } : { type: 'string', validate: test })
 }
@@ -290,6 +291,8 @@ function lengthOf(minimum = 0, maximum: number | undefined): string {
   return minimum > 1 ? `, from ${minimum} to ${maximum} characters` : `, at most ${maximum} characters`
 }
 
+const isRight = (option: JsonSchema) => !option['x-left-to-rules']
+
 /** Completes the sentence "must be …". */
 export function expectation(schema: JsonSchema): string {
   const {
@@ -308,7 +311,7 @@ export function expectation(schema: JsonSchema): string {
   } = schema
   if (choices) return `one of: ${choices.join(', ')}`
   if (constant === '') return 'empty'
-  if (anyOf) return anyOf.map(expectation).join(', or ')
+  if (anyOf) return anyOf.filter(isRight).map(expectation).join(', or ')
   switch (type) {
     case 'integer':
     case 'number': {

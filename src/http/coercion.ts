@@ -22,6 +22,8 @@ export interface JsonSchema {
   'x-body-only'?: boolean
   /** Refused at all. */
   'x-refused'?: FailureName
+  /** Accepted here, and refused by a rule. */
+  'x-left-to-rules'?: boolean
 }
 
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { line, listOf, rate } from '../base/schemas.ts'
+import { lastingRate, line, listOf } from '../base/schemas.ts'
 import { earning } from './earning.ts'
 import { payouts } from './payouts.ts'
 import { tracking } from './tracking.ts'
@@ -9,7 +9,7 @@ const rateTypeName = line(100)
 /** Changeable settings; all are optional, and omitted ones stay. */
 export const settingsChanges = Type.Object({
   default_rate: Type.Optional(
-    rate('Rate of affiliates who have none of their own, if no rule applies. It cannot be empty.'),
+    lastingRate('Rate of affiliates who have none of their own, if no rule applies. It cannot be empty.'),
   ),
   default_rate_type: Type.Optional(
     line(

@@ -116,6 +116,14 @@ describeService('settings', service => {
     ])
     assert.deepEqual((await admin.get('/settings')).body, before.body)
   })
+
+  test('400 - a default rate that is no rate is not told that it may be empty', async () => {
+    const reply = await (await service().admin()).patch('/settings', { default_rate: -1 })
+    assertFailure(reply, 400, 'rest_invalid_param')
+    assert.deepEqual(reply.body.data.params, {
+      default_rate: 'must be a number from 0 to 999999999 with at most 4 decimals.',
+    })
+  })
 })
 
 describeService('settings before there is an amount', service => {
