@@ -381,6 +381,25 @@ export function runScenarios(world: () => World): void {
       })
     })
 
+    test('note of the service on a payee - has its amount as the reader writes amounts', async () => {
+      const { id } = await world().make('/affiliates', {
+        create_user: true,
+        payment_email: 'littleowed@example.com',
+        status: 'active',
+      })
+      await world().make('/referrals', { affiliate_id: id, amount: 1.5, status: 'unpaid' })
+      const run = await world().make('/payout-runs', { minimum: 567_890 })
+      const filter = encodeURIComponent(JSON.stringify({ affiliate_id: id }))
+      await world().work(
+        `/payout-runs/${run.id}/show?filter=${filter}`,
+        async page => {
+          await page.getByText('What this run could pay, 1,50 USD, is less than the minimum').waitFor()
+        },
+        { locale: 'de-DE' },
+      )
+      await world().api('POST', `/payout-runs/${run.id}/cancel`)
+    })
+
     test('who is not paid for want of details - is found in the draft, which leads to where they are entered', () =>
       world().work('/payout-runs', async page => {
         const account = await page.request.post('/admin/api/users', {

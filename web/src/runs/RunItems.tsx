@@ -16,7 +16,7 @@ import { Confirm } from '../ui/Confirm.tsx'
 import type { Column } from '../ui/column.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { ChoiceFilter } from '../ui/filters.tsx'
-import { count, type Money, useMoney } from '../ui/format.ts'
+import { count, type Money, sentenceHere, useMoney } from '../ui/format.ts'
 import { Filters, Rows } from '../ui/ListFrame.tsx'
 import { Empty } from '../ui/Page.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
@@ -203,7 +203,12 @@ function LeaveOut({ run, item }: { run: Run; item: Item }) {
   )
 }
 
-function Reason({ item: { reason, note } }: { item: Item }) {
+/** What was reported of a payment stands as it was written. */
+const noteOf = ({ note, settled_at }: Item) => (settled_at ? note : sentenceHere(note))
+
+function Reason({ item }: { item: Item }) {
+  const { reason } = item
+  const note = noteOf(item)
   if (!reason && !note) return <>–</>
   return (
     <>
@@ -271,7 +276,7 @@ function Settle({ item }: { item: Item }) {
         <PaymentNamed item={item} />
         {item.note && (
           <Typography>
-            Noted so far: <bdi>{item.note}</bdi>
+            Noted so far: <bdi>{noteOf(item)}</bdi>
           </Typography>
         )}
         <TextField
