@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { column } from './affiliates.ts'
+import { column, downloaded } from './affiliates.ts'
 import { goTo, settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
@@ -42,12 +42,19 @@ export function runScenarios(world: () => World): void {
         const files = page.getByRole('region', { name: 'Files', exact: true })
         // The button that was pressed is gone: who has no mouse goes on at the heading.
         await page.locator('h1:focus').waitFor()
-        const [download] = await Promise.all([
-          page.waitForEvent('download'),
-          files.getByRole('link', { name: 'Download Plain CSV' }).click(),
-        ])
-        assert.equal(download.suggestedFilename(), `payout-run-${run}-csv.csv`)
+        const methods: string[] = []
+        await page.route(/\/files\/csv/, route => {
+          methods.push(route.request().method())
+          return methods.length === 1 ? route.abort() : route.continue()
+        })
+        await files.getByRole('link', { name: 'Download Plain CSV' }).click()
+        await page.getByText('No answer came from the server. Try again in a moment.').waitFor()
+        const file = await downloaded(page, 'Download Plain CSV')
+        assert.equal(file.name, `payout-run-${run}-csv.csv`)
+        assert.match(file.text, /123456\.00/)
         await files.getByRole('cell', { name: / UTC/ }).first().waitFor()
+        // Each time, its payments are compared with what was approved.
+        assert.deepEqual(methods, ['GET', 'GET'])
         await files.getByRole('button', { name: 'Handed over: Plain CSV' }).click()
         await page.getByRole('alertdialog').getByRole('button', { name: 'It was handed over' }).click()
         await page.getByText('File handed over', { exact: true }).waitFor()

@@ -39,6 +39,8 @@ interface Options {
    */
   anonymous?: boolean
   signal?: AbortSignal
+  /** How the body is read of an answer that is no failure; as JSON otherwise. */
+  read?: (response: Response) => Promise<unknown>
 }
 
 let logInAgain: (() => Promise<void>) | undefined
@@ -106,7 +108,8 @@ async function exchange(method: string, path: string, options: Options) {
       ...(signal && { signal }),
     })
     const { ok, status, headers } = response
-    return { ok, status, headers, body: await bodyOf(response) }
+    const read = (ok && options.read) || bodyOf
+    return { ok, status, headers, body: await read(response) }
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
     throw failureOf(0, { message: `No answer came from the server. ${unknownOutcome(method, options)}` }, '')
@@ -227,9 +230,28 @@ export async function download(url: string): Promise<void> {
   const path = url.slice(API.length + 1)
   // Without a body it does not say why: the same question with one does.
   if (!(await exchange('HEAD', path, {})).ok) await get(path)
+  save(url, '')
+}
+
+/** Downloads a file that takes the server long, and the page little room: it asks once, and keeps the file until it is saved. */
+export async function downloadAtOnce(url: string): Promise<void> {
+  const { body, headers } = await request<Blob>('GET', url.slice(API.length + 1), {
+    read: response => response.blob(),
+  })
+  const [, name = ''] = headers.get('content-disposition')?.match(/filename="([^"]+)"/) ?? []
+  const kept = URL.createObjectURL(body)
+  save(kept, name)
+  setTimeout(() => URL.revokeObjectURL(kept), KEPT_MS)
+}
+
+/** Some browsers begin to save a file some time after they are asked to. */
+const KEPT_MS = 60_000
+
+/** @param name '' for the one that the server says */
+function save(address: string, name: string): void {
   const link = document.createElement('a')
-  link.href = url
-  link.download = ''
+  link.href = address
+  link.download = name
   link.click()
 }
 

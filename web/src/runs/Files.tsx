@@ -12,7 +12,7 @@ import {
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { isPaidBy } from '../../../src/programme/runs/words.ts'
-import { API, get } from '../api.ts'
+import { API, downloadAtOnce, get } from '../api.ts'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
 import { ExportLink } from '../ui/ExportLink.tsx'
@@ -27,13 +27,9 @@ const wide = { display: { xs: 'none', sm: 'table-cell' } }
 
 /** The payment files of a run, and who has downloaded them. */
 export function Files({ run }: { run: Run }) {
-  const [awaited, setAwaited] = useState<RunFile>()
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ['payout-runs', run.id, 'files'],
     queryFn: () => get<RunFile[]>(`payout-runs/${run.id}/files`),
-    // The browser does not report when a download has started: poll the server until it has.
-    refetchInterval: ({ state }) =>
-      awaited && !state.data?.some(file => isSame(file, awaited) && file.downloaded) ? 1_000 : false,
   })
   return (
     <Card component="section" aria-label="Files">
@@ -54,12 +50,7 @@ export function Files({ run }: { run: Run }) {
           </TableHead>
           <TableBody>
             {data?.map(file => (
-              <FileRow
-                key={`${file.format} ${file.part}`}
-                run={run}
-                file={file}
-                onDownload={() => setAwaited(file)}
-              />
+              <FileRow key={`${file.format} ${file.part}`} run={run} file={file} onDownload={refetch} />
             ))}
           </TableBody>
         </Table>
@@ -67,8 +58,6 @@ export function Files({ run }: { run: Run }) {
     </Card>
   )
 }
-
-const isSame = (one: RunFile, other: RunFile) => one.format === other.format && one.part === other.part
 
 function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownload: () => void }) {
   const { format, part, parts, payees, erased, downloaded, handed_over } = file
@@ -101,6 +90,7 @@ function FileRow({ run, file, onDownload }: { run: Run; file: RunFile; onDownloa
               href={`${API}/payout-runs/${run.id}/files/${format}?part=${part}`}
               label="Download"
               aria-label={`Download ${name}`}
+              by={downloadAtOnce}
               onDownload={onDownload}
             />
           )}

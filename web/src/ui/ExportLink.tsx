@@ -8,9 +8,10 @@ import { download, messageOf } from '../api.ts'
 export function ExportLink({
   href,
   label = 'Export CSV',
+  by = download,
   onDownload,
   ...rest
-}: { href: string; label?: string; onDownload?: () => void } & ButtonProps) {
+}: { href: string; label?: string; by?: typeof download; onDownload?: () => void } & ButtonProps) {
   const notify = useNotify()
   const [busy, setBusy] = useState(false)
   return (
@@ -24,7 +25,7 @@ export function ExportLink({
         event.preventDefault()
         setBusy(true)
         try {
-          await download(href)
+          await by(href)
           onDownload?.()
         } catch (error) {
           notify(messageOf(error), { type: 'error' })
