@@ -177,5 +177,18 @@ export function keyboardScenarios(world: () => World): void {
         await settled(page)
         assert.notEqual(await focused(page), name)
       }))
+
+    test('back from a rule that was renamed - the focus is on the row of its new version', async () => {
+      const { rule_id } = await world().make('/rules', { name: 'Before', rate: 1, priority: 900 })
+      await world().work('/rules', async page => {
+        await page.getByRole('link', { name: 'Before' }).press('Enter')
+        await page.getByLabel('Name').fill('After')
+        await page.getByLabel('Name').press('Enter')
+        await page.getByRole('link', { name: 'After' }).and(page.locator(':focus')).waitFor()
+      })
+      const [{ rule_id: now }] = await world().read('/rules?name=After')
+      assert.notEqual(now, rule_id)
+      await world().api('DELETE', `/rules/${now}`)
+    })
   })
 }

@@ -17,6 +17,7 @@ import { envelopeOf, messageOf, newIdempotencyKeys } from '../api.ts'
 import { useCan } from '../session.tsx'
 import { Confirm } from './Confirm.tsx'
 import { CarefulForm, FormButtons } from './form.tsx'
+import { replaceOnTheWayBack } from './focus.ts'
 import { useIsHere } from './here.ts'
 import { listAt, useGoBack } from './lists.ts'
 import { isPassing, Page, RecordProblem, wholeRecord } from './Page.tsx'
@@ -59,8 +60,11 @@ export function useSaving<R extends RaRecord<number>>(of: RecordPages, said: (re
   const isHere = useIsHere()
   return {
     onSuccess: (record: R) => {
-      // Where an edit makes another record, the lists that were read lead to the one before.
-      if (of.replacing) queryClient.removeQueries({ queryKey: [of.resource, 'getList'] })
+      if (of.replacing) {
+        // The lists that were read lead to the record before.
+        queryClient.removeQueries({ queryKey: [of.resource, 'getList'] })
+        replaceOnTheWayBack(pageOf(of, record.id)!, pageOf(of, record[`${of.kind}_id`])!)
+      }
       // Figures of other records may depend on this one.
       void queryClient.invalidateQueries()
       notify(said(record), { type: 'success' })

@@ -9,6 +9,11 @@ const SETTLED_MS = 100
 /** The page that each page was left for at last. */
 const leftFor = new Map<string, string>()
 
+/** The way back leads to what has taken the place of the record that a page was left for. */
+export function replaceOnTheWayBack(address: string, by: string): void {
+  for (const [page, left] of leftFor) if (left === address) leftFor.set(page, by)
+}
+
 /** @returns of a page that somebody comes back to, the address that they come from; nothing once they go on there */
 function useWayBack(): RefObject<string | undefined> {
   const { pathname } = useLocation()
