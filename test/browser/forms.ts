@@ -40,6 +40,40 @@ export function formScenarios(world: () => World): void {
         assert.equal(await field.inputValue(), '')
       }))
 
+    test('affiliate whose name is typed - is chosen once it is found, and none that was there before', async () => {
+      const { id } = await world().make('/affiliates', {
+        create_user: true,
+        username: 'foundlate',
+        payment_email: 'foundlate@example.com',
+      })
+      // Newer than the one that is searched for, and first where nothing is.
+      await world().make('/affiliates', { create_user: true, payment_email: 'notmeant@example.com' })
+      await world().work('/payouts/create', async page => {
+        const field = page.getByRole('combobox', { name: 'Affiliate' })
+        await field.click()
+        await page.getByRole('option', { name: /notmeant/ }).waitFor()
+        const search = Promise.withResolvers<void>()
+        await page.route(/search=foundlate/, async route => {
+          await search.promise
+          await route.continue()
+        })
+        const asked = page.waitForRequest(/search=foundlate/)
+        await field.pressSequentially('foundlate')
+        await field.press('Enter')
+        await asked
+        await field.press('Enter')
+        assert.equal(await field.inputValue(), 'foundlate')
+        assert.equal(await page.getByRole('option').count(), 0)
+        assert.equal(await page.getByText('Choose the affiliate who was paid.').count(), 0)
+        search.resolve()
+        await page.getByRole('option', { name: /foundlate/ }).waitFor()
+        await field.press('Enter')
+        await eventually(async () =>
+          assert.match(await field.inputValue(), new RegExp(`^foundlate.* #${id} `)),
+        )
+      })
+    })
+
     test('Cancel - leads back to where one came from, and asks only when something was typed', () =>
       world().work('/affiliates/20/show', async page => {
         const questions = questionsOf(page)

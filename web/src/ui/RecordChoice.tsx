@@ -1,25 +1,52 @@
-import { AutocompleteInput, type AutocompleteInputProps, useChoicesContext } from 'react-admin'
-import { useFormContext } from 'react-hook-form'
+import { type KeyboardEvent, useMemo, useState } from 'react'
+import {
+  AutocompleteInput,
+  type AutocompleteInputProps,
+  ChoicesContextProvider,
+  useChoicesContext,
+} from 'react-admin'
+import { useFormContext, useWatch } from 'react-hook-form'
 import { CLEAR } from '../messages.ts'
 
 const queryOfSearch = (search: string) => (search ? { search } : {})
 
 /** Searches for a record and chooses it, in forms and filters. It belongs into a ReferenceInput. */
 export function RecordChoice(props: AutocompleteInputProps) {
-  const { source } = useChoicesContext()
+  const { source, isPending } = useChoicesContext()
   const { getValues, setValue } = useFormContext()
-  // The field itself learns a little later what was chosen: emptied before, it would find nothing to take away.
-  const takeAway = (_event: unknown, typed: string, reason: string) => {
-    const isEmptied = typed === '' && (reason === 'input' || reason === 'clear')
+  const [typed, setTyped] = useState<string>()
+  const { choices, isSearching } = useFound(typed)
+  const type = (_event: unknown, text: string, reason: string) => {
+    setTyped(reason === 'input' ? text : undefined)
+    // The field itself learns a little later what was chosen: emptied before, it would find nothing to take away.
+    const isEmptied = text === '' && (reason === 'input' || reason === 'clear')
     if (isEmptied && getValues(source) !== null) setValue(source, null, { shouldDirty: true })
   }
   return (
-    <AutocompleteInput
-      autoHighlight
-      clearText={CLEAR}
-      filterToQuery={queryOfSearch}
-      onInputChange={takeAway}
-      {...props}
-    />
+    <ChoicesContextProvider value={choices}>
+      <AutocompleteInput
+        autoHighlight
+        clearText={CLEAR}
+        filterToQuery={queryOfSearch}
+        onInputChange={type}
+        noOptionsText={isSearching || isPending ? 'Searching' : 'Nothing matches.'}
+        onKeyDown={(event: KeyboardEvent) => {
+          // It chooses, as soon as there is something to choose, and sends no form before.
+          if (isSearching && event.key === 'Enter') event.preventDefault()
+        }}
+        {...props}
+      />
+    </ChoicesContextProvider>
   )
+}
+
+/** What matches what was typed: until it is there, nothing that an earlier text has found can be chosen. */
+function useFound(typed: string | undefined) {
+  const context = useChoicesContext()
+  const { source, filterValues, isPlaceholderData, allChoices } = context
+  const value = useWatch({ name: source })
+  const isSearching =
+    typed !== undefined && (isPlaceholderData === true || (filterValues?.search ?? '') !== typed)
+  const chosen = useMemo(() => allChoices?.filter(({ id }) => id === value) ?? [], [allChoices, value])
+  return { isSearching, choices: Object.assign({}, context, isSearching && { allChoices: chosen }) }
 }
