@@ -306,6 +306,20 @@ export function pageScenarios(world: () => World): void {
         await page.waitForURL(/status%22%3A%22active.*page=2/)
       }))
 
+    test('slow network - the rows of the filter before are dimmed until those of the new one are there', () =>
+      world().work('/referrals', async page => {
+        await page.getByText(/^1-25 of/).waitFor()
+        const answer = Promise.withResolvers<void>()
+        await page.route(/referrals\?.*status=draft/, async route => {
+          await answer.promise
+          await route.continue()
+        })
+        await page.getByRole('button', { name: /^Draft/ }).click()
+        await page.locator('[aria-busy=true] tbody').waitFor()
+        answer.resolve()
+        await settled(page)
+      }))
+
     test('slow network - a line says that something is coming', () =>
       world().work('/reports', async page => {
         await settled(page)

@@ -173,6 +173,23 @@ export function ruleScenarios(world: () => World): void {
         { locale: 'de-DE' },
       ))
 
+    test('a rule that is changed - what a sale would earn is dimmed until it is that of the change', () =>
+      world().work('/rules/create', async page => {
+        const rate = page.getByRole('textbox', { name: 'Rate', exact: true })
+        await rate.fill('5')
+        const earns = page.getByText('This sale would earn 5.00 USD.')
+        await earns.waitFor()
+        const answer = Promise.withResolvers<void>()
+        await page.route(/rules\/preview/, async route => {
+          await answer.promise
+          await route.continue()
+        })
+        await rate.fill('6')
+        await page.locator('[aria-busy=true]').filter({ has: earns }).waitFor()
+        answer.resolve()
+        await page.locator('[aria-busy=false]').getByText('This sale would earn 6.00 USD.').waitFor()
+      }))
+
     test('the group of an affiliate - none at first, chosen, and taken away again; a choice of others meanwhile stays', async () => {
       const [group, other] = [
         await world().make('/groups', { name: 'Bakers' }),

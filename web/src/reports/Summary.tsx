@@ -34,7 +34,7 @@ export function Summary({ scope }: { scope: Scope }) {
           is owed as it is.
         </Typography>
       )}
-      <Tiles minWidth={168} busy={earnings.isPlaceholderData}>
+      <Tiles minWidth={168} busy={earnings.isPlaceholderData || conversion.isPlaceholderData}>
         {sums.map(([label, now, then]) => (
           <Tile
             key={label}

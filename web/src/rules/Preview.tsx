@@ -92,7 +92,7 @@ export function Preview() {
   const question = useDeferredValue(body)
   const { currency, decimals } = useMoney()
   const missing = missingOf(sale, typed, decimals)
-  const { data, error } = useQuery({
+  const { data, error, isPlaceholderData } = useQuery({
     enabled: missing === undefined,
     queryKey: ['rules', 'preview', question],
     queryFn: async ({ signal }) => {
@@ -128,7 +128,7 @@ export function Preview() {
           />
         ))}
       </Stack>
-      <Stack aria-live="polite" sx={{ mt: 2, gap: 0.75 }}>
+      <Stack aria-live="polite" aria-busy={isPlaceholderData || question !== body} sx={{ mt: 2, gap: 0.75 }}>
         {missing === undefined ? (
           <Outcome error={error} answer={data} />
         ) : (

@@ -128,7 +128,8 @@ interface RowsProps {
 }
 
 export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps) {
-  const { data, error, isPending, total, filterValues, setFilters, refetch } = useListContext()
+  const { data, error, isPending, isPlaceholderData, total, filterValues, setFilters, refetch } =
+    useListContext()
   const list = useRef<HTMLDivElement>(null)
   useKnownOrder(error)
   useRememberedList()
@@ -141,7 +142,7 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
     const filterText = JSON.stringify(filterValues)
     const narrowed = filterText !== '{}' && filterText !== JSON.stringify(first)
     return (
-      <Card>
+      <Card aria-busy={isPlaceholderData}>
         {narrowed ? (
           <Empty
             title="Nothing matches"
@@ -156,7 +157,7 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
     )
   }
   return (
-    <Card sx={{ overflow: 'visible' }} tabIndex={-1} ref={list}>
+    <Card sx={{ overflow: 'visible' }} tabIndex={-1} ref={list} aria-busy={isPlaceholderData}>
       {problem}
       {wide ? table : cards}
       <Pagination rowsPerPageOptions={[10, 25, 50, 100]} />
