@@ -143,13 +143,19 @@ export function ruleScenarios(world: () => World): void {
     })
 
     test('decimal comma - rates in lists have it as well', async () => {
-      const percentage = { name: 'Comma of a rate', rate: 7.525, rate_type: 'percentage' }
+      const percentage = {
+        name: 'Comma of a rate',
+        rate: 7.525,
+        rate_type: 'percentage',
+        conditions: [{ field: 'amount', at_least: 12.5 }],
+      }
       const { id } = await world().make('/rules', percentage)
       await world().work(
         '/rules',
         async page => {
           const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: percentage.name }) })
           await row.getByText('7,525%').waitFor()
+          await row.getByText('Amount of the sale is at least 12,5').waitFor()
         },
         { locale: 'de-DE' },
       )

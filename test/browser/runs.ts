@@ -388,23 +388,39 @@ export function runScenarios(world: () => World): void {
       })
     })
 
-    test('note of the service on a payee - has its amount as the reader writes amounts', async () => {
-      const { id } = await world().make('/affiliates', {
-        create_user: true,
-        payment_email: 'littleowed@example.com',
-        status: 'active',
-      })
-      await world().make('/referrals', { affiliate_id: id, amount: 1.5, status: 'unpaid' })
+    test('notes of the service on payees - have their amounts as the reader writes them, those of a bank as it did', async () => {
+      const owed = async (amount: number) => {
+        const { affiliate_id: id } = await world().make('/affiliates', {
+          create_user: true,
+          payment_email: `owed${amount}@example.com`,
+          status: 'active',
+        })
+        await world().make('/referrals', { affiliate_id: id, amount, status: 'unpaid' })
+        return id
+      }
+      const [little, much, most] = [await owed(1.5), await owed(567_890), await owed(567_891)]
+      for (const affiliate_id of [much, most]) await world().make('/payouts', { affiliate_id, amount: 12.5 })
       const run = await world().make('/payout-runs', { minimum: 567_890 })
-      const filter = encodeURIComponent(JSON.stringify({ affiliate_id: id }))
+      await world().api('POST', `/payout-runs/${run.id}/approve`, { hash: run.hash })
+      const content = `reference,status,note\n${run.reference}A${much},paid,\n${run.reference}A${most},failed,1.234 USD\n`
+      await world().api('POST', `/payout-runs/${run.id}/results`, { content, format: 'csv', dry_run: false })
+      const ofPayee = (id: number) =>
+        `/payout-runs/${run.id}/show?filter=${encodeURIComponent(JSON.stringify({ affiliate_id: id }))}`
+      const notes = [
+        [little, 'What this run could pay, 1,50 USD, is less than the minimum'],
+        [much, 'Beside this, 12,50 USD was paid by payouts that name no referrals'],
+        [most, '1.234 USD'],
+      ] as const
       await world().work(
-        `/payout-runs/${run.id}/show?filter=${filter}`,
+        '/payout-runs',
         async page => {
-          await page.getByText('What this run could pay, 1,50 USD, is less than the minimum').waitFor()
+          for (const [id, note] of notes) {
+            await goTo(page, ofPayee(id))
+            await page.getByRole('region', { name: 'Payees' }).getByText(note).waitFor()
+          }
         },
         { locale: 'de-DE' },
       )
-      await world().api('POST', `/payout-runs/${run.id}/cancel`)
     })
 
     test('who is not paid for want of details - is found in the draft, which leads to where they are entered', () =>

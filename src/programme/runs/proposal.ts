@@ -10,6 +10,7 @@ import { formatOf } from './formats/formats.ts'
 import type { Item, Reason } from './item.ts'
 import { shortReferenceOf } from './references.ts'
 import { leftOutOf, type Run } from './run.ts'
+import { besideText } from './words.ts'
 
 /** The unpaid referrals of an affiliate that are in no run, up to the cut-off. */
 export interface OwedSum {
@@ -82,10 +83,8 @@ export function proposalOf(run: Terms, facts: Facts, settings: Settings): Propos
   }
 }
 
-/** Whoever records a payment by hand, and names no referrals, leaves owed what they may have meant to pay. */
 function warningOf(paidBeside: bigint, { decimals, currency }: Settings): string {
-  if (paidBeside === 0n) return ''
-  return `Beside this, ${amountText(paidBeside, { decimals, currency })} was paid by payouts that name no referrals: leave the affiliate out if these earnings were meant.`
+  return paidBeside === 0n ? '' : besideText(amountText(paidBeside, { decimals, currency }))
 }
 
 /** What people read of each reason that says the same of everybody. */

@@ -51,6 +51,21 @@ export const reasons = [
   'cancelled',
 ] as const
 
+const BESIDE = 'Beside this, '
+
+/** Whoever records a payment by hand, and names no referrals, leaves owed what they may have meant to pay. */
+export const besideText = (amount: string): string =>
+  `${BESIDE}${amount} was paid by payouts that name no referrals: leave the affiliate out if these earnings were meant.`
+
+/** Whether the service has written the note of an item, and not whoever has reported what became of the payment. */
+export const isOwnNote = ({
+  note,
+  settled_at,
+}: {
+  readonly note: string
+  readonly settled_at: string
+}): boolean => settled_at === '' || note.startsWith(BESIDE)
+
 /** An answer names at most so many payees or lines of each kind. */
 export const MOST_NAMED = 100
 

@@ -1,5 +1,5 @@
 import { Fragment } from 'react'
-import { sentenceHere } from '../ui/format.ts'
+import { sentenceHere } from '../ui/numbers.ts'
 import { AffiliateName } from './AffiliateName.tsx'
 
 /**

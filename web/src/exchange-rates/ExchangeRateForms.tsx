@@ -6,7 +6,8 @@ import { useSearchParams } from 'react-router-dom'
 import type { Referral } from '../referrals/referral.ts'
 import { useCan, useSession } from '../session.tsx'
 import { FormSection, Row, useWarning } from '../ui/form.tsx'
-import { day, withPoint } from '../ui/format.ts'
+import { day } from '../ui/format.ts'
+import { DECIMAL_MARK, withPoint } from '../ui/numbers.ts'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { type ExchangeRate, nameOf } from './exchange-rate.ts'
 import { exchangeRates } from './pages.ts'
@@ -177,5 +178,5 @@ const currencyProblem = (typed: unknown) =>
 function rateProblem(typed: unknown): string | undefined {
   const text = String(typed ?? '').trim()
   if (/^\d{1,12}(\.\d{1,12})?$/.test(text) && Number(text) > 0) return undefined
-  return 'Enter a number above 0, with a point before the decimals.'
+  return `Enter a number above 0, with a ${DECIMAL_MARK} before the decimals.`
 }

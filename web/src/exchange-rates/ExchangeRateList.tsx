@@ -1,6 +1,7 @@
 import type { Column } from '../ui/column.ts'
 import { DateFilter, TextFilter } from '../ui/filters.tsx'
-import { figure, time } from '../ui/format.ts'
+import { time } from '../ui/format.ts'
+import { figure } from '../ui/numbers.ts'
 import { RecordList } from '../ui/RecordList.tsx'
 import { RowLink } from '../ui/table.tsx'
 import { type ExchangeRate, nameOf } from './exchange-rate.ts'

@@ -10,7 +10,8 @@ import {
   fields,
   isNumberField,
 } from '../../../src/programme/commission/conditions.ts'
-import { useMoney, withPoint } from '../ui/format.ts'
+import { useMoney } from '../ui/format.ts'
+import { withPoint } from '../ui/numbers.ts'
 import { type ConditionRow, hows, howsOf, valueProblem } from './rule.ts'
 
 const SOURCE = 'condition_rows'

@@ -20,7 +20,8 @@ import type {
 } from '../../../src/programme/commission/preview.ts'
 import { kinds } from '../../../src/programme/commission/sale.ts'
 import { envelopeOf, messageOf, request } from '../api.ts'
-import { sentenceHere, useMoney, withPoint } from '../ui/format.ts'
+import { useMoney } from '../ui/format.ts'
+import { DECIMAL_MARK, sentenceHere, withPoint } from '../ui/numbers.ts'
 import { capital } from '../ui/words.ts'
 import { argumentsOf, type ConditionRow, type Rule, rowsIn, terms, valueProblem } from './rule.ts'
 
@@ -224,10 +225,10 @@ function missingOf(sale: Sale, typed: Record<string, unknown>, decimals: number)
     return 'Finish the conditions, or remove them, to see what a sale would earn.'
   }
   if (['rate', 'priority', ...numbersSent].some(name => isNoNumber(typed[name]))) {
-    return "Enter the rule's numbers with a point before the decimals to see what a sale would earn."
+    return `Enter the rule's numbers with a ${DECIMAL_MARK} before the decimals to see what a sale would earn.`
   }
   const wrong = factsFor(rows).find(({ name, isNumber }) => isNumber && isNoNumber(sale[name]))
-  return wrong && `${wrong.label}: write a number, with a point before the decimals.`
+  return wrong && `${wrong.label}: write a number, with a ${DECIMAL_MARK} before the decimals.`
 }
 
 /** Empty facts are left out. */

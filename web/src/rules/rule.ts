@@ -11,6 +11,7 @@ import {
   strangeIn,
 } from '../../../src/programme/commission/conditions.ts'
 import type { rule } from '../../../src/programme/commission/rule.ts'
+import { DECIMAL_MARK, figure } from '../ui/numbers.ts'
 import { capital } from '../ui/words.ts'
 
 export type Rule = Static<(typeof rule)['record']> & RaRecord<number>
@@ -139,12 +140,14 @@ export function valueProblem({ field, how, value = '' }: ConditionRow, decimals:
   const [, fraction = ''] = text.split('.')
   const most = limitDecimals(field, decimals)
   if (most === 0) return isNumber && fraction === '' ? undefined : 'Write a whole number.'
-  if (!isNumber) return 'Write a number, with a point before the decimals.'
+  if (!isNumber) return `Write a number, with a ${DECIMAL_MARK} before the decimals.`
   return fraction.length > most ? `Write at most ${most} decimals.` : undefined
 }
 
-export const conditionText = ({ field, how, value }: ConditionRow) =>
-  field && how ? `${definitions[field].label} ${hows[how]} ${value}` : ''
+export function conditionText({ field, how, value = '' }: ConditionRow): string {
+  if (!field || !how) return ''
+  return `${definitions[field].label} ${hows[how]} ${isNumberField(field) ? figure(value) : value}`
+}
 
 /** For example 'Sales and renewals'; empty when the rule applies to all kinds. */
 export const kindsText = (saleKinds: Rule['kinds']) => saleKinds.map(kind => `${capital(kind)}s`).join(', ')

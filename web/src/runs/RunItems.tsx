@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react'
 import { ListBase, useGetList, useListContext, useNotify, useRefresh } from 'react-admin'
 import { Link } from 'react-router-dom'
 import type { Outcome } from '../../../src/programme/runs/outcome.ts'
-import { itemStatuses, reasons } from '../../../src/programme/runs/words.ts'
+import { isOwnNote, itemStatuses, reasons } from '../../../src/programme/runs/words.ts'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
@@ -16,8 +16,9 @@ import { Confirm } from '../ui/Confirm.tsx'
 import type { Column } from '../ui/column.ts'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { ChoiceFilter } from '../ui/filters.tsx'
-import { count, type Money, sentenceHere, useMoney } from '../ui/format.ts'
+import { count, type Money, useMoney } from '../ui/format.ts'
 import { Filters, Rows } from '../ui/ListFrame.tsx'
+import { sentenceHere } from '../ui/numbers.ts'
 import { Empty } from '../ui/Page.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { RecordTable } from '../ui/RecordTable.tsx'
@@ -204,7 +205,7 @@ function LeaveOut({ run, item }: { run: Run; item: Item }) {
 }
 
 /** What was reported of a payment stands as it was written. */
-const noteOf = ({ note, settled_at }: Item) => (settled_at ? note : sentenceHere(note))
+const noteOf = (item: Item) => (isOwnNote(item) ? sentenceHere(item.note) : item.note)
 
 function Reason({ item }: { item: Item }) {
   const { reason } = item

@@ -5,7 +5,8 @@ import { SelectInput, TextInput } from 'react-admin'
 import { useController } from 'react-hook-form'
 import { DayInput } from './DayField.tsx'
 import { optionalAmount } from './form.tsx'
-import { useMoney, withPoint } from './format.ts'
+import { useMoney } from './format.ts'
+import { withPoint } from './numbers.ts'
 import { choicesOf } from './words.ts'
 
 const wide = (pixels: number) => ({ width: { sm: pixels } })

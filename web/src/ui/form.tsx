@@ -14,8 +14,9 @@ import {
 import { type FieldErrors, useFormContext, useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
 import { LATEST_DAY } from './DayField.tsx'
-import { hasDecimalComma, type Money, rateText, useMoney, withPoint } from './format.ts'
+import { type Money, rateText, useMoney } from './format.ts'
 import { useGoBack } from './lists.ts'
+import { DECIMAL_MARK, hasDecimalComma, withPoint } from './numbers.ts'
 import { Locked, ReadOnly } from './ReadOnly.tsx'
 import { capital, choicesOf, fieldName } from './words.ts'
 
@@ -392,7 +393,7 @@ export function RateInput({
 
 function rateProblem(text: string): string | undefined {
   if (text === '' || /^\d{1,9}(\.\d{1,4})?$/.test(text)) return undefined
-  return 'Enter a number of 0 or more, with a point and at most 4 decimals.'
+  return `Enter a number of 0 or more, with a ${DECIMAL_MARK} and at most 4 decimals.`
 }
 
 /** A rate as the API has it: a number as text, or '' for "not set". */

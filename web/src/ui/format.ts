@@ -5,6 +5,7 @@
 import { useMemo } from 'react'
 import { decimalsOf as decimalsOfCurrency } from '../../../src/base/currencies.ts'
 import { useSession } from '../session.tsx'
+import { figure, isDecimal } from './numbers.ts'
 
 export interface Money {
   /** For example '$1,250.00', with all decimals of the currency. */
@@ -49,29 +50,6 @@ export function useMoney(): Money {
     }
   }, [currency, decimals])
 }
-
-/** Whether the browser's language writes 0,5 for a half. */
-export const hasDecimalComma = new Intl.NumberFormat().formatToParts(0.5).some(({ value }) => value === ',')
-const WITH_COMMA = /^\s*-?(?:\d+|\d{1,3}(?:[.\s]\d{3})+),\d+\s*$/
-
-/** A number as the server takes it, where the browser's language writes 1.234,5 for 1234.5; else as it is typed. */
-export const withPoint = (typed: string): string =>
-  hasDecimalComma && WITH_COMMA.test(typed) ? typed.replace(/[.\s]/g, '').replace(',', '.') : typed
-
-const IN_SENTENCE = /\d+\.\d+(?= [A-Z]{3}\b)|(?<=: |left )\d+\.\d+(?=%)/g
-
-/** A sentence of the server, with the amounts and rates in it as they are written here. What is in quotes is somebody's own. */
-export const sentenceHere = (sentence: string): string =>
-  hasDecimalComma
-    ? sentence
-        .split(/(“[^”]*”)/)
-        .map(part => (part.startsWith('“') ? part : part.replace(IN_SENTENCE, it => it.replace('.', ','))))
-        .join('')
-    : sentence
-
-const figures = new Intl.NumberFormat(undefined, { maximumFractionDigits: 20 })
-/** A number that is no amount of money, with all its decimals. */
-export const figure = (text: string): string => (isDecimal(text) ? figures.format(text) : text)
 
 const counts = new Intl.NumberFormat(undefined)
 export const count = (value: number) => counts.format(value)
@@ -142,5 +120,3 @@ function decimal(amount: number | string): number | `${number}` {
   const text = String(amount)
   return isDecimal(text) ? text : Number(amount)
 }
-
-const isDecimal = (text: string): text is `${number}` => /^-?\d+(\.\d+)?$/.test(text)
