@@ -157,6 +157,21 @@ export function referralScenarios(world: () => World): void {
         await page.waitForURL(url => !url.href.includes('refund'))
       }))
 
+    test('digits of Arabic - an amount is typed as it is shown', () =>
+      world().work(
+        '/referrals/create',
+        async page => {
+          const amount = page.getByLabel('Amount')
+          for (const typed of ['١٬٢٣٤٫٥', '1234.5']) {
+            await amount.fill('')
+            await amount.pressSequentially(typed)
+            await page.getByText(/^= .*١٬٢٣٤٫٥٠/).waitFor()
+          }
+          await amount.fill('')
+        },
+        { locale: 'ar-EG' },
+      ))
+
     test('decimal comma - explanations have it as well, but for what is in quotes', async () => {
       const { id } = await newAffiliate('commaearner')
       const { referral_id } = await world().make('/referrals', {

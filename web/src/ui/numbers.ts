@@ -6,9 +6,25 @@ export const hasDecimalComma = new Intl.NumberFormat().formatToParts(0.5).some((
 export const DECIMAL_MARK = hasDecimalComma ? 'comma' : 'point'
 const WITH_COMMA = /^\s*-?(?:\d+|\d{1,3}(?:[.\s]\d{3})+),\d+\s*$/
 
-/** A number as the server takes it, where the browser's language writes 1.234,5 for 1234.5; else as it is typed. */
-export const withPoint = (typed: string): string =>
-  hasDecimalComma && WITH_COMMA.test(typed) ? typed.replace(/[.\s]/g, '').replace(',', '.') : typed
+/** The digits from 0 to 9, as in Arabic. */
+const DIGITS = [...new Intl.NumberFormat(undefined, { useGrouping: false }).format(1234567890)]
+const OWN_DIGITS = new Map(DIGITS.map((digit, index) => [digit, String((index + 1) % 10)]))
+const ARABIC_MARKS = new Map([
+  ['٫', '.'],
+  ['٬', ''],
+])
+
+const withUsualDigits = (typed: string): string =>
+  Array.from(typed, mark => OWN_DIGITS.get(mark) ?? ARABIC_MARKS.get(mark) ?? mark).join('')
+
+/**
+ * A number as the server takes it, where the browser's language writes 1.234,5 for 1234.5, or has digits of its own; else as
+ * it is typed.
+ */
+export function withPoint(typed: string): string {
+  const text = withUsualDigits(typed)
+  return hasDecimalComma && WITH_COMMA.test(text) ? text.replace(/[.\s]/g, '').replace(',', '.') : text
+}
 
 const IN_SENTENCE = /\d+\.\d+(?= [A-Z]{3}\b)|(?<=: |left )\d+\.\d+(?=%)/g
 
