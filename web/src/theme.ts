@@ -154,6 +154,10 @@ const components: NonNullable<ThemeOptions['components']> = {
       paper: ({ theme }) => ({ border: `1px solid ${theme.palette.line}`, boxShadow: theme.shadows[6] }),
     },
   },
+  // White on white otherwise, while it is off.
+  MuiSwitch: {
+    styleOverrides: { thumb: ({ theme }) => ({ border: `1px solid ${theme.palette.line}` }) },
+  },
   MuiTooltip: { defaultProps: { arrow: true } },
   MuiTableCell: {
     styleOverrides: {

@@ -68,11 +68,11 @@ function ShowPage() {
         }}
       >
         <AffiliateDetails affiliate={affiliate} />
-        <Card sx={{ p: { xs: 2, sm: 2.5 } }}>
+        <Card sx={{ p: 2 }}>
           <Typography variant="h2" sx={{ mb: 1 }}>
             Payouts by month
           </Typography>
-          <Suspense fallback={<Skeleton variant="rounded" height={220} />}>
+          <Suspense fallback={<Skeleton variant="rounded" height={300} />}>
             <AffiliatePlot affiliateId={affiliate.id} />
           </Suspense>
         </Card>

@@ -33,7 +33,7 @@ export function Why({ referral }: { referral: Referral }) {
   if (!data && !error) return null
   const sentences = data?.sentences.map(sentenceHere) ?? []
   return (
-    <Card component="section" aria-label="Why" sx={{ p: { xs: 2, sm: 2.5 }, mt: 2 }}>
+    <Card component="section" aria-label="Why" sx={{ p: 2, mt: 2 }}>
       <Stack direction="row" sx={{ gap: 1, alignItems: 'center', mb: 1 }}>
         <Typography variant="h2">Why</Typography>
         {data && data.conversion_id > 0 && (

@@ -10,7 +10,7 @@ export function AffiliatePlot({ affiliateId }: { affiliateId: number }) {
   const money = useMoney()
   const { data, error, refetch } = useReport('payouts-by-month', { span: 'all', affiliate_id: affiliateId })
   if (error) return <Problem error={error} retry={() => refetch()} />
-  if (!data) return <Skeleton variant="rounded" height={220} />
+  if (!data) return <Skeleton variant="rounded" height={300} />
   const { rows } = data
   if (rows.every(row => row.count + row.failed_count === 0)) {
     return (
@@ -29,7 +29,7 @@ export function AffiliatePlot({ affiliateId }: { affiliateId: number }) {
       ]}
       full={money.full}
       short={money.short}
-      height={220}
+      height={300}
       stacked
     />
   )

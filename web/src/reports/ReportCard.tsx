@@ -50,7 +50,7 @@ export function ReportCard<N extends ReportName>(props: Props<N>) {
       aria-labelledby={id}
       aria-busy={isPlaceholderData}
       sx={{
-        p: { xs: 2, sm: 2.5 },
+        p: 2,
         minWidth: 0,
         display: 'flex',
         flexDirection: 'column',

@@ -34,7 +34,7 @@ export function Summary({ scope }: { scope: Scope }) {
           is owed as it is.
         </Typography>
       )}
-      <Tiles minWidth={168} busy={earnings.isPlaceholderData || conversion.isPlaceholderData}>
+      <Tiles busy={earnings.isPlaceholderData || conversion.isPlaceholderData}>
         {sums.map(([label, now, then]) => (
           <Tile
             key={label}
@@ -53,7 +53,7 @@ export function Summary({ scope }: { scope: Scope }) {
           }
         />
         <Tile
-          label="Conversion"
+          label="Conversion rate"
           value={visits ? `${count(visits.rate)}%` : '…'}
           hint={visitsBefore && `${count(visitsBefore.rate)}% before`}
         />

@@ -77,7 +77,7 @@ type Sale = Readonly<Record<string, string>>
 const WAIT_MS = 250
 
 const apart = {
-  sx: { p: { xs: 2, sm: 2.5 }, mb: 2 },
+  sx: { p: 2, mb: 2 },
   // The fields are no part of the form around them, which Enter would save.
   onKeyDown: (event: KeyboardEvent) => {
     if (event.key === 'Enter') event.preventDefault()

@@ -16,13 +16,13 @@ export function SystemTab() {
   if (!data) return <Waiting />
   return (
     <>
-      <Tiles minWidth={150}>
+      <Tiles>
         <Tile label="Version" value={data.version} hint={`on Node ${data.node.replace(/^v/, '')}`} />
         <Tile label="Uptime" value={duration(data.uptime_seconds)} hint={`since ${time(data.started)}`} />
         <Tile label="Database" value={data.engine} />
         <Tile label="Database size" value={size(data.database_size_bytes)} />
       </Tiles>
-      <Tiles minWidth={150}>
+      <Tiles>
         {Object.entries(data.counts).map(([resource, number]) => (
           <Tile key={resource} label={nameOfResource(resource)} value={count(number)} />
         ))}

@@ -1,7 +1,7 @@
 import {
   Alert,
   Box,
-  Paper,
+  Card,
   Stack,
   Table,
   TableBody,
@@ -19,6 +19,7 @@ import { get } from '../api.ts'
 import { useVisitorUrl } from '../links/useVisitorUrl.ts'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { count, time } from '../ui/format.ts'
+import { wideOnly } from '../ui/Latest.tsx'
 import { Page, Problem } from '../ui/Page.tsx'
 import { Breakable, PageAddress } from '../ui/table.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
@@ -33,7 +34,7 @@ const LATEST_VISITS = 10
 export function Tracking() {
   return (
     <Page title="Tracking">
-      <Stack spacing={3}>
+      <Stack spacing={2}>
         <ScriptStatus />
         <LatestVisits />
         <Campaigns />
@@ -44,12 +45,12 @@ export function Tracking() {
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <Paper variant="outlined" component="section" sx={{ p: 2, overflowX: 'auto' }}>
-      <Typography variant="h6" component="h2" gutterBottom>
+    <Card component="section" sx={{ p: 2, overflowX: 'auto' }}>
+      <Typography variant="h2" sx={{ mb: 1.5 }}>
         {title}
       </Typography>
       {children}
-    </Paper>
+    </Card>
   )
 }
 
@@ -62,7 +63,7 @@ function ScriptStatus() {
   return (
     <Section title="The script on your pages">
       {error && <Problem error={error} retry={() => refetch()} />}
-      <Typography gutterBottom>
+      <Typography variant="body2" sx={{ mb: 1.5 }}>
         Put it on each page of the shop, then open a page of it with <code>?ref=</code> and the number of an
         active affiliate: what it sends appears here within seconds.
       </Typography>
@@ -95,6 +96,9 @@ function Snippet() {
   )
 }
 
+/** As far left as the words above it. */
+const dense = { '& th, & td': { px: { xs: 0.75, sm: 2 }, '&:first-of-type': { pl: 0 } } } as const
+
 function LatestVisits() {
   const { data, error, refetch } = useQuery({
     queryKey: ['tracking', 'visits'],
@@ -108,30 +112,30 @@ function LatestVisits() {
       {data?.length === 0 && <Alert severity="info">Nobody has come through a link yet.</Alert>}
       {data && data.length > 0 && (
         <TableContainer>
-          <Table size="small" aria-label="The latest visits">
+          <Table size="small" aria-label="The latest visits" sx={dense}>
             <TableHead>
               <TableRow>
                 <TableCell>Date</TableCell>
                 <TableCell>Affiliate</TableCell>
                 <TableCell>Page</TableCell>
-                <TableCell>From</TableCell>
-                <TableCell>Campaign</TableCell>
+                <TableCell sx={wideOnly}>From</TableCell>
+                <TableCell sx={wideOnly}>Campaign</TableCell>
               </TableRow>
             </TableHead>
             <TableBody>
               {data.map(({ id, date, affiliate_id, url, referrer, campaign }) => (
                 <TableRow key={id}>
-                  <TableCell sx={{ whiteSpace: 'nowrap' }}>{time(date)}</TableCell>
+                  <TableCell sx={{ whiteSpace: { sm: 'nowrap' } }}>{time(date)}</TableCell>
                   <TableCell>
                     <AffiliateName id={affiliate_id} link />
                   </TableCell>
-                  <TableCell>
+                  <TableCell sx={{ minWidth: 110 }}>
                     <PageAddress url={url} />
                   </TableCell>
-                  <TableCell>
+                  <TableCell sx={{ ...wideOnly, minWidth: 110 }}>
                     <PageAddress url={referrer} />
                   </TableCell>
-                  <TableCell>
+                  <TableCell sx={wideOnly}>
                     <Breakable text={campaign || '–'} />
                   </TableCell>
                 </TableRow>
@@ -156,11 +160,11 @@ function Campaigns() {
       {error && <Problem error={error} retry={() => refetch()} />}
       {data && (
         <>
-          <Typography gutterBottom color="text.secondary">
+          <Typography variant="body2" sx={{ color: 'text.secondary', mb: 1 }}>
             Of the latest {count(data.latest)} visits.
           </Typography>
           <TableContainer>
-            <Table size="small" aria-label="Campaigns">
+            <Table size="small" aria-label="Campaigns" sx={dense}>
               <TableHead>
                 <TableRow>
                   <TableCell>Campaign</TableCell>

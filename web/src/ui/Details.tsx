@@ -11,7 +11,7 @@ export function Details({
   items: readonly (readonly [label: string, value: ReactNode])[]
 }) {
   return (
-    <Card component="section" aria-label={title} sx={{ p: { xs: 2, sm: 2.5 } }}>
+    <Card component="section" aria-label={title} sx={{ p: 2 }}>
       <Typography variant="h2" sx={{ mb: 1.5 }}>
         {title}
       </Typography>

@@ -1,5 +1,23 @@
 import { Box, Card, Typography } from '@mui/material'
-import type { ReactNode } from 'react'
+import { Children, type ReactNode } from 'react'
+
+/** In pixels. */
+const GAP = 12
+
+/** As many columns as there is room for, or fewer, so that the rows are of about the same length. */
+function columnsOf(number: number, minWidth: number) {
+  const all = Array.from({ length: Math.max(number - 1, 0) }, (_, index) => {
+    const most = index + 2
+    const columns = Math.ceil(number / Math.ceil(number / most))
+    const isLastAlone = number % columns === 1
+    const style = {
+      gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`,
+      '& > :last-child': { gridColumn: isLastAlone ? '1 / -1' : 'auto' },
+    }
+    return [`@container (min-width: ${most * minWidth + (most - 1) * GAP}px)`, style] as const
+  })
+  return Object.fromEntries(all)
+}
 
 /** Key figures, side by side. */
 export function Tiles({
@@ -13,18 +31,20 @@ export function Tiles({
   busy?: boolean
 }) {
   return (
-    <Box
-      component="dl"
-      aria-busy={busy}
-      sx={{
-        display: 'grid',
-        gap: 1.5,
-        gridTemplateColumns: `repeat(auto-fit, minmax(${minWidth}px, 1fr))`,
-        m: 0,
-        mb: 2,
-      }}
-    >
-      {children}
+    <Box sx={{ containerType: 'inline-size', mb: 2 }}>
+      <Box
+        component="dl"
+        aria-busy={busy}
+        sx={{
+          display: 'grid',
+          gap: `${GAP}px`,
+          gridTemplateColumns: 'minmax(0, 1fr)',
+          m: 0,
+          ...columnsOf(Children.toArray(children).length, minWidth),
+        }}
+      >
+        {children}
+      </Box>
     </Box>
   )
 }
@@ -47,7 +67,7 @@ export function Tile({ label, value, hint }: { label: string; value: ReactNode; 
             overflowWrap: 'anywhere',
           }}
         >
-          {value}
+          {typeof value === 'string' ? value.replaceAll('\u00a0', ' ') : value}
         </Typography>
         {hint && (
           <Typography variant="caption" component="div" sx={{ color: 'text.secondary' }}>
