@@ -5,6 +5,28 @@ import type { World } from './world.ts'
 
 export function conversionScenarios(world: () => World): void {
   describe('conversions', () => {
+    test('a customer of an affiliate, and one of none - say so', async () => {
+      const { id } = await world().make('/affiliates', {
+        create_user: true,
+        username: 'linked',
+        payment_email: 'linked@example.com',
+      })
+      for (const [affiliate_id, name] of [
+        [0, '–'],
+        [id, 'linked'],
+      ] as const) {
+        const email = `customer.of.${affiliate_id}@example.com`
+        const { customer_id } = await world().make('/customers', {
+          email,
+          ...(affiliate_id && { affiliate_id }),
+        })
+        await world().work(`/customers/${customer_id}/show`, async page => {
+          const details = page.getByRole('region', { name: 'Details' })
+          await details.locator('dt:text-is("Affiliate") + dd').getByText(name, { exact: true }).waitFor()
+        })
+      }
+    })
+
     test('a sale that nobody is credited for - is found, credited by hand, and tells its story', async () => {
       const { id } = await world().make('/affiliates', {
         ...{ create_user: true, username: 'latecomer', payment_email: 'latecomer@example.com' },

@@ -42,10 +42,7 @@ export function CustomerShow() {
                 'Account',
                 customer.user_id ? <RecordLink key="account" kind="user" id={customer.user_id} /> : '',
               ],
-              [
-                'Affiliate',
-                customer.meta?.affiliate_id.map(id => <AffiliateName key={id} id={id} link />) ?? '–',
-              ],
+              ['Affiliate', <LinkedAffiliates key="affiliates" ids={customer.meta?.affiliate_id ?? []} />],
               ['Network', customer.ip],
               ['First seen', time(customer.date_created)],
             ]}
@@ -83,3 +80,6 @@ function Actions({ customer }: { customer: Customer }) {
     </>
   )
 }
+
+const LinkedAffiliates = ({ ids }: { ids: readonly number[] }) =>
+  ids.length === 0 ? '–' : ids.map(id => <AffiliateName key={id} id={id} link />)
