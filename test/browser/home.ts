@@ -18,6 +18,8 @@ export function homeScenarios(world: () => World): void {
       })
       await world().work('/', async page => {
         const applications = page.getByRole('region', { name: 'Pending applications' })
+        const newestFirst = applications.getByRole('listitem').first().getByText('applicant', { exact: true })
+        await newestFirst.waitFor()
         await applications.getByRole('button', { name: 'Approve: applicant' }).click()
         const undo = idle(applications.getByRole('button', { name: 'Undo: approve, applicant' }))
         await undo.waitFor()

@@ -94,7 +94,7 @@ function ThisMonth() {
     />
   )
   return (
-    <Tiles minWidth={150}>
+    <Tiles>
       {tile('Paid this month', 'paid', 'last month')}
       {tile('Earned this month', 'earned', 'last month')}
       {tile('Owed now', 'owed', 'at the end of last month')}
@@ -114,7 +114,7 @@ function OpenDecisions() {
   const deleted = useDeletedButOwed()
   const { pending, draft, unpaid } = referrals.data?.by_status ?? {}
   return (
-    <Tiles minWidth={150}>
+    <Tiles>
       <Waiting
         label="Pending referrals"
         to={listOf('referrals', { status: 'pending' })}
@@ -171,7 +171,8 @@ function useSteadyRecords<R extends RaRecord<number>>(resource: string, records:
   const [ids, setIds] = useState<number[]>([])
   if (ids.length === 0 && records && records.length > 0) setIds(records.map(({ id }) => id))
   const { data } = useGetMany<R>(resource, { ids }, { enabled: ids.length > 0 })
-  return data ?? []
+  // They come in the order of their numbers.
+  return ids.flatMap(id => data?.find(record => record?.id === id) ?? [])
 }
 
 function Applications() {
