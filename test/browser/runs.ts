@@ -423,6 +423,31 @@ export function runScenarios(world: () => World): void {
       )
     })
 
+    test('left out by key - the focus goes on at the payees, and not at the top of the page', async () => {
+      for (const amount of [678_901, 678_902]) {
+        const { id } = await world().make('/affiliates', {
+          create_user: true,
+          payment_email: `key${amount}@example.com`,
+          status: 'active',
+        })
+        await world().make('/referrals', { affiliate_id: id, amount, status: 'unpaid' })
+      }
+      const run = await world().make('/payout-runs', { minimum: 678_901 })
+      await world().work(`/payout-runs/${run.id}/show`, async page => {
+        const leavingOut = page.getByRole('button', { name: /^Leave out: / })
+        await leavingOut.first().press('Enter')
+        const question = page.getByRole('alertdialog')
+        await question.getByRole('button', { name: 'Leave out' }).focus()
+        // Later than the second half of the press before.
+        await page.keyboard.press('Tab')
+        await page.keyboard.press('Shift+Tab')
+        await question.getByRole('button', { name: 'Leave out' }).press('Enter')
+        await page.getByText(/^\S+ left out$/).waitFor()
+        await page.locator('[data-rows]:focus').filter({ has: leavingOut }).waitFor()
+      })
+      await world().api('POST', `/payout-runs/${run.id}/cancel`)
+    })
+
     test('who is not paid for want of details - is found in the draft, which leads to where they are entered', () =>
       world().work('/payout-runs', async page => {
         const account = await page.request.post('/admin/api/users', {

@@ -157,7 +157,7 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
     )
   }
   return (
-    <Card sx={{ overflow: 'visible' }} tabIndex={-1} ref={list} aria-busy={isPlaceholderData}>
+    <Card sx={{ overflow: 'visible' }} tabIndex={-1} ref={list} data-rows aria-busy={isPlaceholderData}>
       {problem}
       {wide ? table : cards}
       <Pagination rowsPerPageOptions={[10, 25, 50, 100]} />

@@ -50,15 +50,18 @@ function linkTo(address: string): HTMLAnchorElement | undefined {
 
 /**
  * Moves the focus to the heading of the page when what had it was removed: a button whose action is done, a link to
- * another page. Without this it would go on at the top of the document. On a page that somebody comes back to, it goes on at
- * the link that they left it by, such as that of a row, as soon as that is there.
+ * another page; to the list, when it was in a row. Without this it would go on at the top of the document. On a page that
+ * somebody comes back to, it goes on at the link that they left it by, such as that of a row, as soon as that is there.
  */
 export function useKeptFocus(): void {
   const wayBack = useWayBack()
   useEffect(() => {
     let last: EventTarget | null = null
+    let rows: HTMLElement | null = null
     const remember = ({ target }: FocusEvent) => {
       last = target
+      // The dialog that a row has opened is elsewhere.
+      if (target instanceof Element && target.closest('main')) rows = target.closest('[data-rows]')
     }
     const isLost = () =>
       document.activeElement === document.body && last instanceof Element && !last.isConnected
@@ -70,10 +73,10 @@ export function useKeptFocus(): void {
         wayBack.current = undefined
         return link.focus()
       }
-      const heading = isLost() && document.querySelector<HTMLElement>('main h1')
-      if (!heading) return
-      heading.tabIndex = -1
-      heading.focus({ preventScroll: true })
+      const place = rows?.isConnected ? rows : document.querySelector<HTMLElement>('main h1')
+      if (!isLost() || !place) return
+      place.tabIndex = -1
+      place.focus({ preventScroll: true })
     }
     let timer: ReturnType<typeof setTimeout> | undefined
     const observer = new MutationObserver(() => {
