@@ -113,7 +113,7 @@ export function formScenarios(world: () => World): void {
         const fields = [
           ['/reports', 'From'],
           ['/affiliates/1/show', 'At the end of'],
-          ['/payout-runs/create', 'Earned until'],
+          ['/payout-runs/create', 'Cut-off'],
           ['/rules/create', 'Until'],
           ['/payouts/create', 'Paid at (UTC)'],
           ['/tools/api-keys', 'Expires'],

@@ -58,12 +58,12 @@ export function linkScenarios(world: () => World): void {
         await page.getByRole('heading', { level: 1, name: 'Link spring-sale' }).waitFor()
         await page.getByRole('img', { name: 'QR code of the address' }).waitFor()
         await page.getByText(`${world().server.announced.url}/r/spring-sale`).waitFor()
-        await page.getByLabel('Deeper page').fill('/shoes/7')
+        await page.getByLabel('Deep link').fill('/shoes/7')
         const deeper = `${world().server.announced.url}/r/spring-sale?to=%2Fshoes%2F7`
         await page.getByText(deeper).waitFor()
         await page.getByText('The address above leads to https://shop.example/shoes/7').waitFor()
         // What is not allowed would lead to the link's own page, so no address is offered for it.
-        await page.getByLabel('Deeper page').fill('https://elsewhere.example/shoes')
+        await page.getByLabel('Deep link').fill('https://elsewhere.example/shoes')
         await page
           .getByText(
             'This is no page on an allowed host: the link would lead to https://shop.example/spring instead.',
@@ -74,10 +74,10 @@ export function linkScenarios(world: () => World): void {
         assert.equal(await page.getByRole('img', { name: 'QR code of the address' }).count(), 0)
         // More than a QR code holds, which is no reason to lose what was typed.
         const long = `/${'x'.repeat(2500)}`
-        await page.getByLabel('Deeper page').fill(long)
+        await page.getByLabel('Deep link').fill(long)
         await page.getByText('It is too long for a QR code.').waitFor()
-        assert.equal(await page.getByLabel('Deeper page').inputValue(), long)
-        await page.getByLabel('Deeper page').fill('//shop.example/shoes/7')
+        assert.equal(await page.getByLabel('Deep link').inputValue(), long)
+        await page.getByLabel('Deep link').fill('//shop.example/shoes/7')
         await page.getByText(`/r/spring-sale?to=${encodeURIComponent('//shop.example/shoes/7')}`).waitFor()
         await page.getByRole('img', { name: 'QR code of the address' }).waitFor()
 

@@ -67,7 +67,7 @@ export function ruleScenarios(world: () => World): void {
         await preview.getByLabel('Tax in it').fill('1,5')
         await preview.getByText('Tax in it: write a number, with a point').waitFor()
         await preview.getByLabel('Tax in it').fill('')
-        await page.getByLabel('Days pending').fill('14')
+        await page.getByLabel('Holding period').fill('14')
         await preview.getByText('It would be pending for 14 days.').waitFor()
         await page.getByRole('button', { name: 'Save' }).click()
         await page.getByRole('heading', { level: 1, name: 'Commission rules' }).waitFor()

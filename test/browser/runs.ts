@@ -64,8 +64,8 @@ export function runScenarios(world: () => World): void {
         assert.ok(await tooEarly.getByRole('button', { name: 'Close' }).isDisabled())
         await tooEarly.getByRole('button', { name: 'Cancel' }).click()
         const { reference, status } = await world().read(`/payout-runs/${run}`)
-        await page.getByRole('combobox', { name: 'Kind of file' }).click()
-        await page.getByRole('option', { name: 'Answer of a bank (pain.002)' }).click()
+        await page.getByRole('combobox', { name: 'Format' }).click()
+        await page.getByRole('option', { name: 'Bank answer (pain.002)' }).click()
         const results = {
           name: 'results.csv',
           mimeType: 'text/csv',
@@ -86,7 +86,7 @@ export function runScenarios(world: () => World): void {
         await page.getByLabel('File of results').setInputFiles(results)
         // The file need not be chosen again.
         await page.getByText(/^The file /).waitFor()
-        await page.getByRole('combobox', { name: 'Kind of file' }).click()
+        await page.getByRole('combobox', { name: 'Format' }).click()
         await page.getByRole('option', { name: 'CSV: reference, status, note' }).click()
         await page.getByText(/results\.csv would record: 1 paid/).waitFor()
         // The answer about another kind, which was chosen by mistake, comes last.
@@ -96,8 +96,8 @@ export function runScenarios(world: () => World): void {
           await route.continue()
         })
         const late = page.waitForResponse(answer => answer.status() === 400)
-        for (const name of ['Returns of ACH (Nacha)', 'CSV: reference, status, note']) {
-          await page.getByRole('combobox', { name: 'Kind of file' }).click()
+        for (const name of ['ACH returns (Nacha)', 'CSV: reference, status, note']) {
+          await page.getByRole('combobox', { name: 'Format' }).click()
           await page.getByRole('option', { name }).click()
         }
         await page.getByText(/results\.csv would record: 1 paid/).waitFor()
@@ -350,7 +350,7 @@ export function runScenarios(world: () => World): void {
         await world().work(`/payout-runs/${run.id}/show`, async page => {
           await page.getByRole('link', { name: 'Prepare again' }).click()
           await page.getByText(/^Until .* UTC; the whole of another day/).waitFor()
-          if (day !== undefined) await page.getByLabel('Earned until').fill(day)
+          if (day !== undefined) await page.getByLabel('Cut-off').fill(day)
           await page.getByRole('button', { name: 'Prepare' }).click()
           await page.getByRole('heading', { level: 1, name: /^Payout run \d+$/ }).waitFor()
           await page.getByText('Would be paid', { exact: true }).waitFor()

@@ -54,7 +54,7 @@ const columns: Column<Conversion>[] = [
     card: '3 right',
   },
   {
-    label: 'Happened',
+    label: 'Occurred',
     sort: 'occurred_at',
     cell: ({ occurred_at }) => <Day text={occurred_at} />,
     card: '3 left',

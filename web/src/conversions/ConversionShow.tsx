@@ -44,7 +44,7 @@ function ConversionDetails({ conversion: one }: { conversion: Conversion }) {
           'Credited to',
           one.affiliate_id === 0 ? 'Nobody' : <AffiliateName key="a" id={one.affiliate_id} link />,
         ],
-        ['Happened', time(one.occurred_at)],
+        ['Occurred', time(one.occurred_at)],
         ['Reported', time(one.date)],
         ['Reference', <bdi key="reference">{one.reference}</bdi>],
         ['Other names', one.references.length > 0 && <bdi key="names">{one.references.join(', ')}</bdi>],

@@ -54,7 +54,11 @@ function Fields() {
         validate={required('Choose the affiliate to credit.')}
         helperText="Search by name, e-mail address or number."
       />
-      <TextInput source="campaign" label="Campaign" helperText="That its sales count for." />
+      <TextInput
+        source="campaign"
+        label="Campaign"
+        helperText="The campaign that its sales are counted under."
+      />
     </FormSection>
   )
 }

@@ -44,14 +44,21 @@ function Fields() {
       </Row>
       <TextInput source="url" label="Leads to" helperText="Address of the page, starting with https://." />
       <TextInput source="image" label="Image" helperText="Address of the image, starting with https://." />
-      <TextInput source="text" label="Text" multiline minRows={2} maxRows={8} helperText="Of the link." />
+      <TextInput
+        source="text"
+        label="Text"
+        multiline
+        minRows={2}
+        maxRows={8}
+        helperText="The text of the link."
+      />
       <TextInput
         source="description"
         label="Description"
         multiline
         minRows={2}
         maxRows={8}
-        helperText="What it is for."
+        helperText="What the creative is for."
       />
     </FormSection>
   )

@@ -57,7 +57,7 @@ export function LedgerPage() {
         </Filters>
         <Rows
           empty={
-            <Empty title="Nothing was posted yet">
+            <Empty title="No transfers yet">
               Each referral and payout posts transfers from one account to another.
             </Empty>
           }
@@ -81,11 +81,11 @@ const TransferTable = () => <RecordTable<Row> label="Ledger" columns={columnsOf(
 
 const columnsOf = (money: Money): Column<Row>[] => [
   { label: 'Date', sort: 'transfer_id', cell: ({ date }) => <Day text={date} /> },
-  { label: 'Because of', cell: transfer => <Cause transfer={transfer} />, minWidth: 150 },
+  { label: 'Cause', cell: transfer => <Cause transfer={transfer} />, minWidth: 150 },
   { label: 'From', cell: ({ debit }) => capital(debit) },
   { label: 'To', cell: ({ credit }) => capital(credit) },
   { label: 'Amount', cell: ({ amount }) => money.full(amount), figures: true },
-  { label: 'Owed after it', cell: ({ balance }) => <strong>{money.full(balance)}</strong>, figures: true },
+  { label: 'Owed afterwards', cell: ({ balance }) => <strong>{money.full(balance)}</strong>, figures: true },
 ]
 
 function TransferCards() {

@@ -28,7 +28,7 @@ export function Address({ link }: { link: Link }) {
     <Stack direction={{ xs: 'column', sm: 'row' }} spacing={3} sx={{ alignItems: 'flex-start' }}>
       <Stack spacing={2} sx={{ flex: 1, minWidth: 0, width: '100%' }}>
         <Box>
-          <Typography variant="overline" component="h2">
+          <Typography variant="h2" sx={{ mb: 0.5 }}>
             Address
           </Typography>
           <Box sx={{ display: 'flex', alignItems: 'center' }}>
@@ -43,7 +43,7 @@ export function Address({ link }: { link: Link }) {
           </Box>
         </Box>
         <TextField
-          label="Deeper page"
+          label="Deep link"
           value={to}
           onChange={event => setTo(event.target.value)}
           error={problem !== undefined}

@@ -75,7 +75,7 @@ function Fields({ codeHint }: { codeHint: string }) {
         <TextInput
           source="campaign"
           label="Campaign"
-          helperText="Campaign that its visits are counted under."
+          helperText="The campaign that its visits are counted under."
         />
       </Row>
     </FormSection>

@@ -71,7 +71,7 @@ export function Fields({ isNew = false }: { isNew?: boolean }) {
         <TextInput
           source="payout_method"
           label="Method"
-          helperText="Such as paypal or bank transfer."
+          helperText="Such as PayPal or bank transfer."
           slotProps={{ htmlInput: { maxLength: 100 } }}
         />
         <TextInput
@@ -81,7 +81,7 @@ export function Fields({ isNew = false }: { isNew?: boolean }) {
           helperText={
             isNew
               ? 'Referral numbers, separated by commas. Follows the selection above.'
-              : 'Numbers of the referrals it pays.'
+              : 'Numbers of the referrals that it pays.'
           }
           slotProps={{ htmlInput: { inputMode: 'numeric' } }}
         />
@@ -117,7 +117,7 @@ export function OfThePayment({ isNew = false }: { isNew?: boolean }) {
         multiline
         minRows={2}
         maxRows={8}
-        helperText="For yourselves; it is not part of the record."
+        helperText="Internal: it is not part of the record."
       />
     </>
   )

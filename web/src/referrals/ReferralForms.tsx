@@ -89,7 +89,7 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
             source="status"
             label="Status"
             choices={isDraft ? statuses : settable}
-            helperText="Unpaid ones are owed."
+            helperText="Unpaid referrals are owed."
           />
         </Row>
         <OwedAfterReferral />

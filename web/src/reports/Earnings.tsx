@@ -94,7 +94,7 @@ const conversionColumns: Column<Rows['conversion-by-month']>[] = [
   { label: 'Period', cell: row => period(row.period) },
   { label: 'Visits', cell: row => count(row.visits), figures: true },
   { label: 'Led to a referral', cell: row => count(row.converted), figures: true },
-  { label: 'Conversion', cell: row => percent(row.rate), figures: true },
+  { label: 'Conversion rate', cell: row => percent(row.rate), figures: true },
 ]
 
 export function ConversionByMonth({ scope }: { scope: Scope }) {
@@ -132,7 +132,7 @@ function useBestColumns<R extends Best>(first: Column<R>): Column<R>[] {
     { label: 'Referrals', cell: row => count(row.referrals), figures: true },
     { label: 'Earned', cell: row => money.full(row.earned), figures: true },
     { label: 'Visits', cell: row => count(row.visits), figures: true },
-    { label: 'Conversion', cell: row => percent(row.rate), figures: true },
+    { label: 'Conversion rate', cell: row => percent(row.rate), figures: true },
   ]
 }
 
@@ -158,7 +158,7 @@ export function BestAffiliates({ scope }: { scope: Scope }) {
   })
   return (
     <ReportCard
-      title="Ten affiliates who earned most"
+      title="Top affiliates by earnings"
       name="best-affiliates"
       scope={scope}
       columns={columns}
@@ -176,7 +176,7 @@ export function BestCampaigns({ scope }: { scope: Scope }) {
   const columns = useBestColumns<Rows['best-campaigns']>({ label: 'Campaign', cell: campaignOf })
   return (
     <ReportCard
-      title="Ten campaigns that earned most"
+      title="Top campaigns by earnings"
       name="best-campaigns"
       scope={scope}
       columns={columns}

@@ -242,7 +242,7 @@ function TopAffiliates({ scope }: { scope: Scope }) {
   const money = useMoney()
   return (
     <ReportCard
-      title="Ten affiliates paid most"
+      title="Top affiliates by payouts"
       name="top-affiliates"
       scope={scope}
       columns={[

@@ -97,15 +97,19 @@ function Fields() {
         <Row>
           <Limit
             source="max_months"
-            label="Months at most"
-            hint="After the customer's first order; later ones earn nothing."
+            label="Maximum months"
+            hint="After the customer's first order; later orders earn nothing."
           />
           <Limit
             source="max_payments"
-            label="Orders at most"
-            hint="Of the same customer; later ones earn nothing."
+            label="Maximum orders"
+            hint="Of the same customer; later orders earn nothing."
           />
-          <Limit source="hold_days" label="Days pending" hint="Empty or 0: owed at once." />
+          <Limit
+            source="hold_days"
+            label="Holding period"
+            hint="Days for which referrals are pending. Empty or 0: unpaid at once."
+          />
         </Row>
       </FormSection>
     </>
@@ -160,7 +164,7 @@ function Base() {
       choices={namedChoices(bases)}
       translateChoice={false}
       validate={required()}
-      helperText="The amount that a percentage is taken of."
+      helperText="The amount that the percentage is taken of."
     />
   )
 }

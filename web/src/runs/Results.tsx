@@ -29,9 +29,9 @@ import type { Run } from './run.ts'
 /** A format that has no name here does not compile. */
 const formats: Readonly<Record<ResultFormat, string>> = {
   csv: 'CSV: reference, status, note',
-  paypal: 'Report of PayPal (CSV)',
-  'pain.002': 'Answer of a bank (pain.002)',
-  nacha: 'Returns of ACH (Nacha)',
+  paypal: 'PayPal report (CSV)',
+  'pain.002': 'Bank answer (pain.002)',
+  nacha: 'ACH returns (Nacha)',
 }
 
 /** What comes back for the files of each method. */
@@ -64,14 +64,14 @@ export function Results({ run }: { run: Run }) {
     <Card component="section" aria-label="Results" sx={{ p: 2 }}>
       <Typography variant="h2">Results</Typography>
       <Typography variant="body2" sx={{ color: 'text.secondary', mb: 2 }}>
-        Import the outcome of the payments from a file, or say that all of which nothing is known were paid.
-        You see a preview before anything is recorded.
+        Import the outcome of the payments from a file, or say that all other payments were paid. You see a
+        preview before anything is recorded.
       </Typography>
       <Stack direction="row" sx={{ gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
         <TextField
           select
           size="small"
-          label="Kind of file"
+          label="Format"
           value={format}
           onChange={event => {
             setFormat(event.target.value)

@@ -61,10 +61,10 @@ function Fields() {
         <Row>
           <DayInput
             source="cut_off"
-            label="Earned until"
+            label="Cut-off"
             helperText={
               exact === undefined
-                ? 'Included; all when empty. Refunds always count.'
+                ? 'The last day of earnings to pay; all when empty. Refunds always count.'
                 : `Until ${time(exact)}; the whole of another day, all when empty. Refunds always count.`
             }
           />

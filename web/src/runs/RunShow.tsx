@@ -143,7 +143,7 @@ function RunDetails({ run }: { run: Run }) {
     <Details
       items={[
         ['Method', methodName(run.method)],
-        ['Earned until', run.cut_off ? time(run.cut_off) : 'Any date'],
+        ['Cut-off', run.cut_off ? time(run.cut_off) : 'None'],
         ['Group', run.group_id !== 0 && <GroupName key="group" id={run.group_id} />],
         ['Minimum', money.full(run.minimum)],
         ['Note', run.note && <bdi key="note">{run.note}</bdi>],

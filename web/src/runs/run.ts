@@ -12,8 +12,8 @@ export type RunFile = Static<typeof fileRecord>
 
 /** A method that has no words here does not compile. */
 const words: Readonly<Record<Run['method'], { readonly name: string; readonly hint: string }>> = {
-  csv: { name: 'Plain CSV', hint: 'A table of who is paid what, for whatever you pay by.' },
-  paypal: { name: 'PayPal', hint: 'A file of mass payments, to upload at PayPal.' },
+  csv: { name: 'Plain CSV', hint: 'A table of payees and amounts, for any other way of paying.' },
+  paypal: { name: 'PayPal', hint: 'A mass payment file, to upload at PayPal.' },
   sepa: { name: 'SEPA', hint: 'A credit transfer in EUR (pain.001), for your bank.' },
   nacha: { name: 'ACH', hint: 'Direct deposits in USD (Nacha), for your bank.' },
 }

@@ -53,7 +53,7 @@ function OwnPassword() {
             />
             <PasswordInput
               source="repeated"
-              label="New password again"
+              label="Repeat new password"
               validate={(value, values) =>
                 value === values.new_password ? undefined : 'The two passwords differ.'
               }

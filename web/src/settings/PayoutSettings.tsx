@@ -28,14 +28,14 @@ export function PayoutSettings() {
             choices={approvals}
             translateChoice={false}
             validate={required()}
-            helperText="With two, who prepared a run cannot approve it."
+            helperText="With two, the person who prepared a run cannot approve it."
           />
           <NumberInput
             source="payment_details_days"
-            label="Changed payment details wait"
+            label="Waiting period"
             min={0}
             max={90}
-            helperText="Days before changed payment details are used."
+            helperText="Days that changed payment details wait before a payout run uses them."
           />
         </Row>
       </FormSection>

@@ -3,17 +3,14 @@ import { FormSection, Row } from '../ui/form.tsx'
 import { NamesInput } from '../ui/NamesInput.tsx'
 
 const models = [
-  { id: 'last', name: 'The last click' },
-  { id: 'first', name: 'The first click' },
+  { id: 'last', name: 'Last click' },
+  { id: 'first', name: 'First click' },
 ]
 
 /** Link destinations and attribution settings. */
 export function TrackingFields() {
   return (
-    <FormSection
-      title="Tracking"
-      hint="Where affiliates' links lead, and which click gets the credit for a sale."
-    >
+    <FormSection title="Tracking" hint="Where affiliates' links lead, and how sales are credited.">
       <TextInput
         source="programme_page"
         label="Programme page"
@@ -33,29 +30,29 @@ export function TrackingFields() {
         <SelectInput
           margin="none"
           source="attribution"
-          label="Credited is"
+          label="Attribution"
           choices={models}
           validate={required('Choose which click counts.')}
-          helperText={false}
+          helperText="Which click of a customer gets the credit for a sale."
         />
         <NumberInput
           source="attribution_days"
-          label="Days after the click"
+          label="Attribution window"
           min={1}
           max={365}
-          helperText={false}
+          helperText="Days after a click within which a sale is credited to it."
         />
         <NumberInput
           source="visit_days"
-          label="Days of visits"
+          label="Visit retention"
           min={1}
           max={3650}
-          helperText="Older visits are only counted."
+          helperText="Days for which individual visits are kept; daily totals are kept for good."
         />
       </Row>
       <BooleanInput
         source="consent_required"
-        label="The script waits until the visitor has consented"
+        label="The script waits for the visitor's consent"
         helperText={false}
       />
     </FormSection>

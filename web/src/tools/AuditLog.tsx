@@ -54,7 +54,7 @@ export function AuditLog() {
       </Filters>
       <Rows
         empty={
-          <Empty icon={<HistoryIcon />} title="Nothing has happened yet">
+          <Empty icon={<HistoryIcon />} title="No entries yet">
             Every change and every log-in is recorded here and cannot be altered or removed.
           </Empty>
         }
