@@ -68,9 +68,21 @@ export function formScenarios(world: () => World): void {
         search.resolve()
         await page.getByRole('option', { name: /foundlate/ }).waitFor()
         await field.press('Enter')
-        await eventually(async () =>
-          assert.match(await field.inputValue(), new RegExp(`^foundlate.* #${id} `)),
-        )
+        const isChosen = async () =>
+          assert.match(await field.inputValue(), new RegExp(`^foundlate.* #${id} `))
+        await eventually(isChosen)
+        // What nobody is called chooses nobody, and does not send the form with the one before.
+        await page.getByLabel('Amount').fill('3')
+        await field.fill('nobody is called so')
+        await page.getByText('Nothing matches.').waitFor()
+        await field.press('Enter')
+        await settled(page)
+        assert.equal((await world().read(`/payouts?affiliate_id=${id}`)).length, 0)
+        // Nor does Enter where nothing was typed.
+        await field.fill('')
+        await page.getByRole('option', { name: /notmeant/ }).waitFor()
+        await field.press('Enter')
+        await page.getByText('Choose the affiliate who was paid.').waitFor()
       })
     })
 

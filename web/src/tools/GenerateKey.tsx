@@ -159,6 +159,10 @@ function OwnerInput({
       isOptionEqualToValue={(option, other) => option.id === other.id}
       onChange={(_, user) => onChange(user)}
       onInputChange={(_, typed, reason) => setSearch(reason === 'input' ? typed : '')}
+      onKeyDown={event => {
+        // The form would have the owner who was chosen before.
+        if (search !== '' && event.key === 'Enter') event.preventDefault()
+      }}
       renderInput={parameters => (
         <TextField
           {...parameters}

@@ -25,14 +25,15 @@ export function RecordChoice(props: AutocompleteInputProps) {
   return (
     <ChoicesContextProvider value={choices}>
       <AutocompleteInput
-        autoHighlight
+        // Enter in a field where nothing was typed chooses nothing.
+        autoHighlight={Boolean(typed)}
         clearText={CLEAR}
         filterToQuery={queryOfSearch}
         onInputChange={type}
         noOptionsText={isSearching || isPending ? 'Searching' : 'Nothing matches.'}
         onKeyDown={(event: KeyboardEvent) => {
-          // It chooses, as soon as there is something to choose, and sends no form before.
-          if (isSearching && event.key === 'Enter') event.preventDefault()
+          // It chooses, and sends no form while there is nothing to choose: that would have what was chosen before.
+          if (typed && event.key === 'Enter') event.preventDefault()
         }}
         {...props}
       />
