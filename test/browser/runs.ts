@@ -329,6 +329,7 @@ export function runScenarios(world: () => World): void {
       const [item] = await world().read(`/run-items?payout_run_id=${run.id}&affiliate_id=${id}`)
       await world().work(`/payout-runs/${run.id}/show`, async page => {
         await page.getByRole('button', { name: `Outcome of ${item.reference}` }).click()
+        await page.getByRole('combobox', { name: 'Outcome' }).and(page.locator(':focus')).waitFor()
         const question = page.getByRole('alertdialog')
         await question.getByLabel('Outcome').click()
         await page.getByRole('option', { name: 'Paid' }).click()

@@ -270,19 +270,16 @@ function Settle({ item }: { item: Item }) {
         title={`What became of the ${money.full(item.amount)} for ${payeeOf(item)}?`}
         action="Record"
         danger={false}
+        asks
         ready={outcome !== ''}
         onConfirm={confirm}
         onClose={close}
       >
         <PaymentNamed item={item} />
-        {item.note && (
-          <Typography>
-            Noted so far: <bdi>{noteOf(item)}</bdi>
-          </Typography>
-        )}
         <TextField
           select
           label="Outcome"
+          autoFocus
           value={outcome}
           onChange={event => setOutcome(choices.find(choice => choice === event.target.value) ?? '')}
           helperText={outcome === '' ? 'Choose what the bank or the provider reports.' : effects[outcome]}
@@ -300,17 +297,25 @@ function Settle({ item }: { item: Item }) {
   )
 }
 
-function PaymentNamed({ item: { reference, payee_account } }: { item: Item }) {
+function PaymentNamed({ item }: { item: Item }) {
+  const { reference, payee_account, note } = item
   return (
-    <Typography>
-      Payment <bdi>{reference}</bdi>
-      {payee_account && (
-        <>
-          {' to '}
-          <Breakable text={payee_account} />
-        </>
+    <>
+      <Typography>
+        Payment <bdi>{reference}</bdi>
+        {payee_account && (
+          <>
+            {' to '}
+            <Breakable text={payee_account} />
+          </>
+        )}
+        .
+      </Typography>
+      {note && (
+        <Typography>
+          Noted so far: <bdi>{noteOf(item)}</bdi>
+        </Typography>
       )}
-      .
-    </Typography>
+    </>
   )
 }
