@@ -3,6 +3,7 @@
  * change of the administration area. Run it with `node test/screenshots.ts FOLDER [page …]`; with `--view` a picture
  * ends where the window does, as those in docs/images do.
  */
+import assert from 'node:assert/strict'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -116,6 +117,7 @@ const looks = [
 const world = await World.start('--demo')
 await mkdir(folder, { recursive: true })
 try {
+  if (values.view) await leadSomewhere()
   const all = { ...pictures }
   await world.work('/', async page => {
     Object.assign(all, await picturesOfMenu(page))
@@ -140,6 +142,13 @@ try {
   }
 } finally {
   await world.close()
+}
+
+/** As in a programme that has begun: until its pages are set, each link has a warning. */
+async function leadSomewhere(): Promise<void> {
+  const pages = { programme_page: 'https://shop.example/', visitor_url: 'https://go.shop.example' }
+  const { status, body } = await (await world.administrator()).patch('/settings', pages)
+  assert.equal(status, 200, JSON.stringify(body))
 }
 
 async function shoot(page: Page, name: string): Promise<void> {
