@@ -71,8 +71,8 @@ const components: NonNullable<ThemeOptions['components']> = {
   MuiCssBaseline: {
     styleOverrides: theme => ({
       body: { fontFeatureSettings: '"cv11", "ss03"' },
-      // Stale figures stay until the new ones arrive, dimmed.
-      '[aria-busy=true]': { opacity: 0.5 },
+      // Stale figures and rows stay until the new ones arrive, dimmed where that takes long enough to be seen.
+      '[aria-busy=true]': { opacity: 0.5, transition: 'opacity 0.1s 0.25s' },
       '::selection': { backgroundColor: 'rgba(18, 135, 122, 0.25)' },
       ':focus-visible': focusRing(theme),
       '@media (prefers-reduced-motion: reduce)': {
