@@ -196,6 +196,11 @@ const faults: readonly Fault[] = [
   },
   {
     invariant: 5,
+    sql: `DELETE FROM payment_names WHERE name = (SELECT min(reference) FROM conversions)`,
+    named: /^conversions \d+: its names are not all of one payment in the index payment_names/,
+  },
+  {
+    invariant: 5,
     sql: `UPDATE referrals SET status = 'unpaid', amount = 100 WHERE id = ${first('referrals', `reason = 'refunded'`)}`,
     named: /^conversions \d+: nothing is left of the sale, and 1.00 stands because of it \(referral \d+\)/,
   },
