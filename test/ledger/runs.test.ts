@@ -31,6 +31,11 @@ const HISTORIES = process.env.LONG ? 25 : 6
 const LENGTH = 60
 const AFFILIATES = 4
 
+/** Without these a round has shown nothing. Three at a time, one of them is refused throughout now and then. */
+const NEEDED = ['approve', 'results', 'cancel'] as const
+/** How often a round is done at most, each time with other histories, until all of them were. */
+const MORE = 10
+
 interface Books {
   readonly database: Database
   readonly context: RequestContext
@@ -264,15 +269,17 @@ for (const engine of Object.keys(engines)) {
         )
         const seed = Number(process.env.SEED ?? randomInt(2 ** 31))
         t.diagnostic(`seed ${seed}`)
-        await fc.assert(property, {
-          seed,
-          numRuns: HISTORIES,
-          endOnFailure: true,
-          includeErrorInReport: true,
-        })
+        const missing = () => NEEDED.filter(name => !done.has(name))
+        for (let again = 0; again === 0 || (again < MORE && missing().length > 0); again += 1) {
+          await fc.assert(property, {
+            seed: seed + again,
+            numRuns: HISTORIES,
+            endOnFailure: true,
+            includeErrorInReport: true,
+          })
+        }
         t.diagnostic([...done].map(([name, count]) => `${name} ${count}`).join(', '))
-        for (const name of ['approve', 'results', 'cancel'])
-          assert.ok(done.has(name), `${name} was never done`)
+        assert.deepEqual(missing(), [], 'never done')
       })
     }
 
