@@ -240,8 +240,10 @@ export const dataProvider: DataProvider = {
   },
   update: async (resource, { id, data, previousData, meta }) => {
     const record = await edit(resource, id, data, previousData, meta?.seen)
-    // Editing a rule creates a new version with another id; react-admin expects the id that the form was opened with.
-    return { data: completed(resource, await writeRecord<Row>(resource, record), { id }) }
+    // Editing a rule creates a new version with another id; react-admin expects the id that the form was opened with. The
+    // one in `id` is a text, of the address: with it, the record that is read next would look like another one, whose
+    // values replace those that are being typed.
+    return { data: completed(resource, await writeRecord<Row>(resource, record), { id: previousData.id }) }
   },
   // Many are changed by `doToMany`.
   updateMany: unused,
