@@ -85,6 +85,34 @@ class Client {
 
 let asked = 1000
 
+const NEWCOMER_EVERY_MS = 20
+
+/**
+ * Visitors who follow a link meanwhile, each on a connection of their own: none waits behind those who are connected.
+ * @returns to be called at the end: how long each waited for the answer
+ */
+function newcomers({ announced: { url } }: ServeProcess): () => Promise<number[]> {
+  const waits: Promise<number>[] = []
+  const follow = async () => {
+    const at = performance.now()
+    // Of no link: it leads nowhere, and is refused at worst.
+    const reply = await fetch(`${url}/r/none`, { headers: { connection: 'close' } })
+    await reply.text()
+    assert.ok([404, 503].includes(reply.status), `${reply.status}`)
+    return performance.now() - at
+  }
+  const timer = setInterval(() => {
+    const wait = follow()
+    // It is looked at in the end.
+    wait.catch(() => {})
+    waits.push(wait)
+  }, NEWCOMER_EVERY_MS)
+  return () => {
+    clearInterval(timer)
+    return Promise.all(waits)
+  }
+}
+
 const residentMib = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 
@@ -101,11 +129,13 @@ async function drive(
   const running = clients.map(client => client.run(service, path, intervalMs))
   await delay(Math.min(ms, WARM_UP_MS))
   const before = residentMib(service.child.pid!)
+  const follow = newcomers(service)
   await delay(Math.max(0, ms - WARM_UP_MS))
+  const newcomersMs = await follow()
   const after = residentMib(service.child.pid!)
   for (const client of clients) client.stop()
   await Promise.all(running)
-  return { samples, failures, mib: after, grownMib: after - before }
+  return { samples, failures, newcomersMs, mib: after, grownMib: after - before }
 }
 
 test(`${CONNECTIONS} connections for ${SECONDS} seconds at twice the capacity: 503 for some, in time for the others`, async t => {
@@ -134,16 +164,18 @@ test(`${CONNECTIONS} connections for ${SECONDS} seconds at twice the capacity: 5
     result = await overload()
   }
 
-  const { samples, failures, mib, grownMib } = result
+  const { samples, failures, newcomersMs, mib, grownMib } = result
   const settled = samples.filter(({ at }) => at > samples[0]!.at + WARM_UP_MS)
   const took = settled
     .filter(({ status }) => status === 200)
     .map(({ tookMs }) => tookMs)
     .sort((a, b) => a - b)
   const p99 = took[Math.floor(took.length * 0.99)]!
+  const waited = newcomersMs.sort((a, b) => a - b)
+  const p90 = waited[Math.floor(waited.length * 0.9)]!
   const refused = settled.filter(({ status }) => status === 503).length
   t.diagnostic(
-    `capacity ${capacity.toFixed(0)}/s, offered ${offered.toFixed(0)}/s; ${settled.length} answers: ${took.length} admitted, ${refused} refused, p50 ${took[took.length >> 1]?.toFixed(0)} ms, p99 ${p99?.toFixed(0)} ms, memory ${mib.toFixed(0)} MiB, ${grownMib.toFixed(0)} more`,
+    `capacity ${capacity.toFixed(0)}/s, offered ${offered.toFixed(0)}/s; ${settled.length} answers: ${took.length} admitted, ${refused} refused, p50 ${took[took.length >> 1]?.toFixed(0)} ms, p99 ${p99?.toFixed(0)} ms, ${waited.length} newcomers: p50 ${waited[waited.length >> 1]?.toFixed(0)} ms, p90 ${p90?.toFixed(0)} ms, most ${waited.at(-1)?.toFixed(0)} ms, memory ${mib.toFixed(0)} MiB, ${grownMib.toFixed(0)} more`,
   )
   assert.deepEqual(failures, [])
   assert.deepEqual(
@@ -154,6 +186,8 @@ test(`${CONNECTIONS} connections for ${SECONDS} seconds at twice the capacity: 5
   // On a machine that is slow: less than half of what each waited if nobody were refused.
   const limit = Math.max(P99_MS, (CONNECTIONS / (offered / 2)) * 500)
   assert.ok(p99 < limit, `p99 ${p99} ms, not below ${limit}`)
+  // A turn of the service takes the connection, a later one reads what is asked.
+  assert.ok(p90 < 2 * limit, `p90 of newcomers ${p90} ms, not below ${2 * limit}`)
   assert.ok(mib < MOST_MIB, `${mib} MiB`)
   assert.ok(grownMib < MOST_GROWN_MIB, `${grownMib} MiB more`)
   const healthy = await fetch(`${service.announced.url}/healthz`)

@@ -7,9 +7,7 @@
  */
 import cluster, { type Worker } from 'node:cluster'
 import { randomInt } from 'node:crypto'
-import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -20,7 +18,7 @@ import { openLog } from '../http/log.ts'
 import { Anchor } from '../operations/audit/anchor.ts'
 import { openDatabase } from '../storage/open.ts'
 import type { ServeConfig } from './config.ts'
-import { listensOn } from './listen.ts'
+import { listensOn, tryPort } from './listen.ts'
 import { answerWorkers } from './messages.ts'
 import { type Announce, serve, stopSignal, welcome } from './serve.ts'
 
@@ -223,15 +221,11 @@ const [FIRST_FREE, LAST_FREE] = [20_000, 32_000]
 export async function freePort(host: string): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST_FREE, LAST_FREE)
-    const server = createServer().listen(port, host)
     try {
-      await once(server, 'listening')
+      await tryPort(host, port)
+      return port
     } catch (error) {
-      if (codeOf(error) === 'EADDRINUSE') continue
-      throw error
+      if (codeOf(error) !== 'EADDRINUSE') throw error
     }
-    server.close()
-    await once(server, 'close')
-    return port
   }
 }

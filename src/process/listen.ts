@@ -1,5 +1,6 @@
-/** Explains why a program cannot listen. */
-
+/** Whether a program can listen, and why not. */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { codeOf } from '../base/unknown.ts'
 import { CommandFailed } from '../cli/command.ts'
 
@@ -42,4 +43,12 @@ export function listenProblem(
     default:
       return undefined
   }
+}
+
+/** @throws the system's error if nobody can listen there */
+export async function tryPort(host: string, port: number): Promise<void> {
+  const server = createServer().listen(port, host)
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
 }

@@ -1,8 +1,6 @@
 /** Life cycle of the service process: opens the database, listens, creates the first account, and stops on a signal. */
 import cluster from 'node:cluster'
-import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { Server as NetServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -23,6 +21,7 @@ import { openDatabase } from '../storage/open.ts'
 import { prepareSearch } from '../storage/search-index.ts'
 import { makeSecretKey, openKeyWarning } from '../storage/secret-keys.ts'
 import type { ServeConfig } from './config.ts'
+import { Entrances } from './entrances.ts'
 import { listensOn } from './listen.ts'
 import { askPrimary } from './messages.ts'
 
@@ -96,13 +95,13 @@ async function run(
     cutOff: cutOff.signal,
     logger: log,
   })
+  const entrances = new Entrances(app)
   let metrics: Server | undefined
   const watching = new AbortController()
   try {
     metrics = await openMetrics(app, database, config)
     // Listening comes first: if the port is taken, no password has been created that nobody has seen.
-    const listening = app.listen({ host, port, listenTextResolver: () => 'listening' })
-    const url = await listensOn(listening, host, port)
+    const url = await listensOn(entrances.open(host, port), host, port)
     // While there is nothing to finish, a signal ends the process at once, including SIGHUP, which a terminal sends when
     // it is closed; for a worker, the primary handles it.
     const stop = stopSignal(cluster.isWorker ? [] : ['SIGHUP'])
@@ -121,7 +120,7 @@ async function run(
   } finally {
     watching.abort()
     metrics?.close()
-    await close(app, log, cutOff)
+    await close(app, entrances, log, cutOff)
   }
 }
 
@@ -203,7 +202,12 @@ export function stopSignal(others: readonly NodeJS.Signals[] = []): Promise<stri
  * its next answer, or after some seconds of silence.
  * @param cutOff of what is under way for longer
  */
-async function close(app: FastifyInstance, log: Logger, cutOff: AbortController): Promise<void> {
+async function close(
+  app: FastifyInstance,
+  entrances: Entrances,
+  log: Logger,
+  cutOff: AbortController,
+): Promise<void> {
   if (!app.server.listening) return app.close()
   const late = setTimeout(() => {
     log.warn('what was still under way after 8 seconds was cut off')
@@ -213,13 +217,11 @@ async function close(app: FastifyInstance, log: Logger, cutOff: AbortController)
   app.server.prependListener('request', (_request, response) => {
     response.shouldKeepAlive = false
   })
-  const closing = once(app.server, 'close')
-  // Stops listening; the HTTP server's own method would close idle connections as well.
-  NetServer.prototype.close.call(app.server)
+  const closing = entrances.close()
   await Promise.race([closing, delay(SILENCE_MS)])
   // Of requests that were under way before: their answers do not end the connection.
   const reaping = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOKED_FOR_EVERY_MS)
-  await app.close()
+  await Promise.all([app.close(), closing])
   clearTimeout(late)
   clearInterval(reaping)
 }
