@@ -100,7 +100,10 @@ async function begin(side: Side, ask: Ask): Promise<void> {
 }
 
 async function run(database: string, statement: string): Promise<void> {
-  if (!database.startsWith('sqlite:')) return execute(database, statement)
+  if (!database.startsWith('sqlite:')) {
+    await execute(database, statement)
+    return
+  }
   const connection = new DatabaseSync(database.slice('sqlite:'.length), { timeout: 10_000 })
   connection.exec(statement)
   connection.close()

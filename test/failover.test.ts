@@ -37,7 +37,13 @@ test('201 - again, after a standby has taken the place of a server that is silen
   }))
   t.after(writers.stop)
   await until(() => writers.answers.length > 200)
+  const [receiver] = await execute(standby.url, 'SELECT pid FROM pg_stat_wal_receiver')
+  process.kill(Number(receiver!.pid), 'SIGSTOP')
+  // What waits for the standby when the server is gone is in doubt.
+  const waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+  await until(async () => (await execute(primary.url, waiting)).length > 0)
   wire.moveTo(standby.port)
+  process.kill(Number(receiver!.pid), 'SIGCONT')
   await execute(through(standby.port), 'SELECT pg_promote()')
   const promoted = writers.answers.length
   const isAnswered = () => writers.answers.slice(promoted).filter(({ status }) => status === 201).length > 50

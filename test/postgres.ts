@@ -151,19 +151,23 @@ export async function freshDatabase(
     const strategy = Number(rows[0].server_version_num) < 150_000 ? '' : 'STRATEGY file_copy'
     await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} ${strategy}`)
   })
-  return { url: url.href, remove: () => execute(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`) }
+  const remove = async () => {
+    await execute(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`)
+  }
+  return { url: url.href, remove }
 }
 
-export async function execute(url: string, statement: string): Promise<void> {
-  await connected(url, client => client.query(statement))
+/** @returns the rows */
+export async function execute(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  return connected(url, async client => (await client.query(statement)).rows)
 }
 
-async function connected(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(url)
   client.on('error', () => {})
   try {
     await client.connect()
-    await work(client)
+    return await work(client)
   } finally {
     await client.end()
   }
