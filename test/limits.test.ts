@@ -339,15 +339,38 @@ describeService('a flood of log-ins', service => {
 describe('overload', () => {
   test('what takes long is refused before it piles up, and taken again afterwards', async () => {
     const guard = new Load(1000)
-    const begun = Array.from({ length: 1024 }, () => guard.begin())
+    const begun = Array.from({ length: 1024 }, (_, number) => guard.begin(`${number}`))
     assert.equal(guard.tooMuch, true)
     await delay(300)
     for (const end of begun) end()
     assert.equal(guard.tooMuch, false)
     // They took 300 ms each: from now on fewer are taken.
-    const fewer = Array.from({ length: 900 }, () => guard.begin())
+    const fewer = Array.from({ length: 900 }, (_, number) => guard.begin(`${number}`))
     assert.equal(guard.tooMuch, true)
     for (const end of fewer) end()
+  })
+
+  test('whoever has as much under way as may be is refused, and nobody else, until each has an equal share', async () => {
+    const guard = new Load(1000)
+    const begun = Array.from({ length: 768 }, () => guard.begin('much'))
+    assert.throws(() => guard.begin('much'), { failure: 'overloaded' })
+    assert.equal(guard.tooMuch, false)
+    for (let caller = 0; caller < 256; caller += 1) begun.push(guard.begin(`${caller % 4}`))
+    assert.equal(guard.tooMuch, true)
+    await delay(300)
+    for (const end of begun) end()
+    // However slow it is, a caller alone has as many as before.
+    for (let time = 0; time < 10; time += 1) {
+      const slow = Array.from({ length: 256 }, () => guard.begin('much'))
+      await delay(300)
+      for (const end of slow) end()
+    }
+    for (let number = 0; number < 256; number += 1) guard.begin('much')
+    assert.equal(guard.hasItsShare('much'), true)
+    for (let number = 0; number < 128; number += 1) guard.begin('other')
+    assert.throws(() => guard.begin('other'), { failure: 'overloaded' })
+    guard.begin('third')
+    assert.equal(guard.tooMuch, false)
   })
 
   test('a single long turn of the event loop refuses nobody, one after the other do', async t => {

@@ -28,7 +28,7 @@ import { LINES_BYTES, lines } from './stages/lines.ts'
 import { origin } from './stages/origin.ts'
 import { type Guards, perform } from './stages/perform.ts'
 import { send } from './stages/send.ts'
-import { shed } from './stages/shed.ts'
+import { shed, shedByCaller } from './stages/shed.ts'
 import { together } from './stages/together.ts'
 
 export interface ApiOptions extends Admission {
@@ -48,6 +48,7 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   scope.addHook('onRequest', shed(options.load))
   scope.addHook('onRequest', origin(options.corsOrigins))
   scope.addHook('onRequest', authenticate(options.authenticate))
+  scope.addHook('onRequest', shedByCaller(options.load))
 
   // Bodies stay raw bytes: the arguments stage parses them.
   scope.removeAllContentTypeParsers()

@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { Failure } from '../base/errors.ts'
+import { networksOf } from '../base/network.ts'
 import type { Context } from '../events/write.ts'
 import type { Resource, SignedEndpoint } from './endpoint.ts'
 import type { Load } from './limits/load.ts'
@@ -32,7 +33,7 @@ function addSigned(scope: FastifyInstance, endpoint: SignedEndpoint, context: Co
     handler: async ({ params, headers, body, ip: address }) => {
       const id = Number(params.id)
       if (!Number.isSafeInteger(id) || !Buffer.isBuffer(body)) throw new Failure('wrong_signature')
-      const end = load.begin()
+      const end = load.begin(networksOf(address)[0]!)
       try {
         return await endpoint.take(context, id, { headers, body, address })
       } finally {

@@ -3,8 +3,9 @@
  *
  * Two queues can grow. One consists of requests that the process has not looked at yet: once several turns of the event
  * loop in a row are long, only requests early in a turn are accepted. The other consists of requests that wait for the
- * database: its limit adapts to how long they take. Both go by time, so there are no numbers to tune. Password hashing
- * has a limit of its own, so that a flood of log-ins refuses nobody else.
+ * database: its limit adapts to how long they take. Both go by time, so there are no numbers to tune. The last places of
+ * the second queue are for callers who have few, so that whoever sends much refuses nobody but themselves. Password
+ * hashing has a limit of its own, so that a flood of log-ins refuses nobody else.
  * See docs/decisions/overload.md.
  */
 import type { Socket } from 'node:net'
@@ -21,6 +22,8 @@ const TURN_MS = 25
 const LATE_FOR_MS = 1000
 
 const MOST_UNDER_WAY = 1024
+/** Of these places, for callers who have less than an equal share of the others. */
+const FOR_OTHERS = FEW
 const ANSWER_MS = 150
 const ADAPT_EVERY_MS = 250
 
@@ -55,6 +58,7 @@ export class Load {
   #finished = 0
   #tookMs = 0
   #adaptedAt = 0
+  readonly #underWayOf = new Map<string, number>()
 
   #hashes = 0
   readonly #streams = new Places(STREAMS, STREAMS_PER_CALLER, 'too_many_streams')
@@ -86,12 +90,24 @@ export class Load {
     return isLate
   }
 
-  /** @returns a function to call at the end */
-  begin(): () => void {
+  /** Whether the places that are left are for others: the caller has an equal share of the rest. */
+  hasItsShare(caller: string): boolean {
+    const shared = this.#mostUnderWay - FOR_OTHERS
+    if (this.#underWay < shared) return false
+    return (this.#underWayOf.get(caller) ?? 0) >= Math.max(1, shared / this.#underWayOf.size)
+  }
+
+  /**
+   * @returns a function to call at the end
+   * @throws Failure overloaded when the caller has its share: many may have been accepted before the first began
+   */
+  begin(caller: string): () => void {
+    if (this.hasItsShare(caller)) throw new Failure('overloaded')
     this.#underWay += 1
+    addTo(this.#underWayOf, caller, 1)
     if (this.#underWay > this.#peak) this.#peak = this.#underWay
     const beganAt = performance.now()
-    return () => this.#end(beganAt)
+    return () => this.#end(caller, beganAt)
   }
 
   /** @throws Failure overloaded when the limit of concurrent password hashes is reached */
@@ -112,9 +128,10 @@ export class Load {
     }
   }
 
-  #end(beganAt: number): void {
+  #end(caller: string, beganAt: number): void {
     const time = performance.now()
     this.#underWay -= 1
+    addTo(this.#underWayOf, caller, -1)
     this.#finished += 1
     this.#tookMs += time - beganAt
     if (time - this.#adaptedAt > ADAPT_EVERY_MS) this.#adapt(time)
@@ -151,7 +168,7 @@ export class Load {
   #adapt(time: number): void {
     const slow = this.#tookMs / this.#finished > ANSWER_MS
     this.#mostUnderWay = slow
-      ? Math.max(FEW, Math.floor(Math.min(this.#mostUnderWay, this.#peak) * 0.8))
+      ? Math.max(FEW + FOR_OTHERS, Math.floor(Math.min(this.#mostUnderWay, this.#peak) * 0.8))
       : Math.min(MOST_UNDER_WAY, Math.ceil(this.#mostUnderWay * 1.1))
     this.#adaptedAt = time
     this.#peak = this.#underWay
@@ -180,13 +197,18 @@ class Places {
     const takenByCaller = this.#taken.get(caller) ?? 0
     if (takenByCaller >= this.#mostPerCaller) throw new Failure(this.#failure, { data: { retry_after: 1 } })
     if (this.#count >= this.#most) throw new Failure('overloaded')
-    this.#taken.set(caller, takenByCaller + 1)
+    addTo(this.#taken, caller, 1)
     this.#count += 1
     return () => {
-      const left = this.#taken.get(caller)! - 1
-      if (left === 0) this.#taken.delete(caller)
-      else this.#taken.set(caller, left)
+      addTo(this.#taken, caller, -1)
       this.#count -= 1
     }
   }
+}
+
+/** Names with nothing are not kept. */
+function addTo(counts: Map<string, number>, name: string, change: number): void {
+  const count = (counts.get(name) ?? 0) + change
+  if (count === 0) counts.delete(name)
+  else counts.set(name, count)
 }

@@ -45,7 +45,7 @@ export function perform(resource: Resource, endpoint: Endpoint, options: Perform
   const derived = derivedFields(resource)
 
   return async (request, reply) => {
-    const end = endpoint.hashes ? load.hash() : load.begin()
+    const end = endpoint.hashes ? load.hash() : load.begin(request.actor!.name)
     try {
       const answer = await act(request, reply)
       if (!isTagged || typeof answer.body !== 'string') return answer

@@ -21,6 +21,14 @@ export function shed(load: Load): onRequestHookHandler {
   }
 }
 
+/** The same to a caller who has more under way than others. */
+export function shedByCaller(load: Load): onRequestHookHandler {
+  return ({ actor }, reply, done) => {
+    if (load.hasItsShare(actor!.name)) refuse(reply)
+    else done()
+  }
+}
+
 /** Answers 503: the service is overloaded. */
 export function refuse(reply: FastifyReply): void {
   reply.shed = true
