@@ -30,6 +30,7 @@ import { Allowances, type Grantor, grantAll } from './http/limits/allowances.ts'
 import { Limiter } from './http/limits/limiter.ts'
 import { Load } from './http/limits/load.ts'
 import { open } from './http/open.ts'
+import { Pipelining } from './http/pipelining.ts'
 import { isUnwanted, problemOf } from './http/problems.ts'
 import { type ServerOptions, serverOptions } from './http/server.ts'
 import { signed } from './http/signed.ts'
@@ -179,6 +180,8 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   const load = new Load(options.readSeconds * 1000)
   app.server.on('connection', load.connected)
   app.server.on('connection', noteAddress)
+  const pipelining = new Pipelining()
+  app.server.on('connection', pipelining.connected)
   const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
 
   for (const property of ['actor', 'args', 'lines', 'reading'] as const) app.decorateRequest(property, null)
@@ -188,6 +191,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   app.addHook('onRequest', name)
   app.addHook('onRequest', snapshot(database))
   app.addHook('onResponse', finish(options.logger))
+  app.addHook('onResponse', pipelining.answered)
   app.setErrorHandler((error, request, reply) => {
     const { status, headers, body, cause } = problemOf(error)
     if (status >= 500 && !isUnwanted(error))

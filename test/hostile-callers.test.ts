@@ -1,8 +1,11 @@
 /** Callers who ask for all that they can: what they hold up is their own work, and ends with them. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describeService } from './harness.ts'
+import { describeService, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
+import { until } from './load.ts'
 import { addPayouts } from './many-payouts.ts'
 
 /** More than the service has under way at once when requests take long. */
@@ -49,3 +52,82 @@ describeService(
   },
   { only: 'PostgreSQL' },
 )
+
+describe('requests that do not wait for the answers before them', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>
+  let service: ServeProcess
+  before(async () => {
+    folder = await temporaryFolder()
+    const database = `sqlite:${folder.path}/p.db`
+    service = await serveProcess(['--demo', '--log-level', 'fatal', '--database', database])
+  })
+  after(async () => {
+    await service.stop('SIGKILL')
+    await folder.remove()
+  })
+
+  const open = () => {
+    const socket = connect(Number(new URL(service.announced.url).port), '127.0.0.1')
+    return socket.on('error', () => {})
+  }
+  const short = 'GET /r/1 HTTP/1.1\r\n\r\n'
+
+  test('a few at once are all answered, again and again', async () => {
+    const socket = open()
+    let received = ''
+    socket.on('data', chunk => {
+      received += chunk
+    })
+    for (let time = 1; time <= 5; time += 1) {
+      socket.write(short.repeat(10))
+      await until(() => received.split('HTTP/1.1 ').length - 1 === 10 * time)
+    }
+    assert.doesNotMatch(received, /connection: close/i)
+    socket.destroy()
+  })
+
+  test('of many the first sixteen are answered, the last of which says that the connection ends', async () => {
+    const socket = open()
+    const received = text(socket)
+    socket.write(short.repeat(100))
+    const answers = (await received).split('HTTP/1.1 ').slice(1)
+    assert.equal(answers.length, 16)
+    assert.deepEqual(
+      answers.map(answer => /connection: close/i.test(answer)),
+      answers.map((_, index) => index === 15),
+    )
+  })
+
+  test('who sends nothing else delays nobody', async t => {
+    const block = Buffer.from(short.repeat(10_000))
+    let isOver = false
+    const sockets = new Set<Socket>()
+    const flood = () => {
+      if (isOver) return
+      const socket = open().resume()
+      sockets.add(socket)
+      const send = () => {
+        while (socket.writable && socket.write(block));
+      }
+      socket.on('connect', send).on('drain', send)
+      socket.on('close', () => {
+        sockets.delete(socket)
+        setTimeout(flood, 10)
+      })
+    }
+    for (let client = 0; client < 50; client += 1) flood()
+    t.after(() => {
+      isOver = true
+      for (const socket of sockets) socket.destroy()
+    })
+    await delay(500)
+    for (const path of ['/healthz', '/r/1', '/v1/affiliates/1', '/admin/']) {
+      const reply = await fetch(`${service.announced.url}${path}`, {
+        headers: { authorization: `Bearer ${service.announced.token}`, connection: 'close' },
+        signal: AbortSignal.timeout(4000),
+      })
+      await reply.text()
+      assert.ok(reply.status < 500, `${path}: ${reply.status}`)
+    }
+  })
+})

@@ -1,0 +1,57 @@
+/**
+ * Requests that arrive on a connection before those ahead of them are answered. Node takes all that the system has of a
+ * connection, 64 KiB and more in one turn of the event loop, which is thousands of short requests: fifty clients that sent
+ * nothing else, without a key, kept everybody waiting for a quarter of a minute. So a connection ends with the answer to
+ * the last of a few, and what stands behind it is not looked at: its client sees that it was not answered, and sends it
+ * again on another (RFC 9112, 9.3.2).
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { onResponseHookHandler } from 'fastify'
+import { memberOf } from '../base/unknown.ts'
+
+const MOST_UNANSWERED = 16
+
+/** What Node calls with each request of a connection, for which it has no public interface. */
+interface Parser {
+  onIncoming(request: IncomingMessage, keepAlive: boolean): number
+}
+
+/** The result of `onIncoming` that ends parsing: what follows is none of HTTP. */
+const NOTHING_FOLLOWS = 2
+
+export class Pipelining {
+  readonly #unanswered = new WeakMap<Socket, number>()
+
+  /** To be called for each connection, once Node has begun to read it. */
+  readonly connected = (socket: Socket): void => {
+    const parser = parserOf(socket)
+    const take = parser.onIncoming
+    let isLast = false
+    parser.onIncoming = (request, keepAlive) => {
+      if (isLast) {
+        socket.pause()
+        return NOTHING_FOLLOWS
+      }
+      const unanswered = (this.#unanswered.get(socket) ?? 0) + 1
+      this.#unanswered.set(socket, unanswered)
+      isLast = unanswered >= MOST_UNANSWERED
+      return take(request, keepAlive && !isLast)
+    }
+  }
+
+  readonly answered: onResponseHookHandler = ({ raw: { socket } }, _reply, done) => {
+    this.#unanswered.set(socket, (this.#unanswered.get(socket) ?? 1) - 1)
+    done()
+  }
+}
+
+function parserOf(socket: Socket): Parser {
+  const parser: unknown = memberOf(socket, 'parser')
+  if (!isParser(parser)) throw new TypeError('this version of Node keeps its parser elsewhere')
+  return parser
+}
+
+function isParser(value: unknown): value is Parser {
+  return typeof memberOf(value, 'onIncoming') === 'function'
+}
