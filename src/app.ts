@@ -23,6 +23,7 @@ import { chainTable, countedTable, countsTable, entriesTable, sealsTable } from 
 import type { Context, RequestContext } from './events/write.ts'
 import { noteAddress } from './http/address.ts'
 import { api, SITE_BASE, site } from './http/api.ts'
+import { Connections } from './http/connections.ts'
 import type { Resource } from './http/endpoint.ts'
 import { removeOldAnswers } from './http/idempotency.ts'
 import { idempotencyTable } from './http/idempotency-table.ts'
@@ -30,7 +31,6 @@ import { Allowances, type Grantor, grantAll } from './http/limits/allowances.ts'
 import { Limiter } from './http/limits/limiter.ts'
 import { Load } from './http/limits/load.ts'
 import { open } from './http/open.ts'
-import { Pipelining } from './http/pipelining.ts'
 import { isUnwanted, problemOf } from './http/problems.ts'
 import { type ServerOptions, serverOptions } from './http/server.ts'
 import { signed } from './http/signed.ts'
@@ -180,8 +180,9 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   const load = new Load(options.readSeconds * 1000)
   app.server.on('connection', load.connected)
   app.server.on('connection', noteAddress)
-  const pipelining = new Pipelining()
-  app.server.on('connection', pipelining.connected)
+  const connections = new Connections()
+  app.server.on('connection', connections.connected)
+  app.server.setTimeout(load.stalledMs, connections.stalled)
   const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
 
   for (const property of ['actor', 'args', 'lines', 'reading'] as const) app.decorateRequest(property, null)
@@ -191,7 +192,7 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   app.addHook('onRequest', name)
   app.addHook('onRequest', snapshot(database))
   app.addHook('onResponse', finish(options.logger))
-  app.addHook('onResponse', pipelining.answered)
+  app.addHook('onResponse', connections.answered)
   app.setErrorHandler((error, request, reply) => {
     const { status, headers, body, cause } = problemOf(error)
     if (status >= 500 && !isUnwanted(error))

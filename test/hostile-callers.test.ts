@@ -1,10 +1,19 @@
 /** Callers who ask for all that they can: what they hold up is their own work, and ends with them. */
 import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describeService, type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
+import {
+  describeService,
+  hashSlowly,
+  type ServeProcess,
+  serveProcess,
+  startService,
+  temporaryFolder,
+} from './harness.ts'
 import { until } from './load.ts'
 import { addPayouts } from './many-payouts.ts'
 
@@ -130,4 +139,50 @@ describe('requests that do not wait for the answers before them', () => {
       assert.ok(reply.status < 500, `${path}: ${reply.status}`)
     }
   })
+})
+
+test('who never reads an answer is cut off, and who waits for a long one is not', {
+  timeout: 60_000,
+}, async t => {
+  const service = await startService('SQLite', { readSeconds: 1 })
+  const sockets: Socket[] = []
+  t.after(async () => {
+    for (const socket of sockets) socket.destroy()
+    await service.close()
+  })
+  const { port } = new URL(service.url)
+  const accepted = new Map<number | undefined, Socket>()
+  const accept = (message: unknown) => {
+    // Cast: what Node publishes there.
+    const { socket } = message as { socket: Socket }
+    accepted.set(socket.remotePort, socket)
+  }
+  subscribe('net.server.socket', accept)
+  t.after(() => unsubscribe('net.server.socket', accept))
+  const unread = async (path: string) => {
+    const socket = connect(Number(port), '127.0.0.1').pause()
+    sockets.push(socket)
+    socket.on('error', () => {})
+    const head = `Host: x\r\nAuthorization: Bearer ${service.key.token}\r\n\r\n`
+    // More than the operating system takes by itself.
+    socket.write(`GET ${path} HTTP/1.1\r\n${head}`.repeat(15))
+    await once(socket, 'connect')
+    await until(() => accepted.get(socket.localPort)?.destroyed === true, 15_000)
+  }
+  const waiting = async () => {
+    const asked = performance.now()
+    const socket = connect(Number(port), '127.0.0.1')
+    hashSlowly(t, 15)
+    const body = JSON.stringify({ login: 'nobody', password: 'long enough' })
+    const head = `Host: x\r\nX-Admin-Request: 1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+    socket.write(`POST /admin/api/session HTTP/1.1\r\n${head}${body}`)
+    const [answer] = await once(socket, 'data')
+    socket.destroy()
+    return { answer: String(answer), tookMs: performance.now() - asked }
+  }
+  const page = await (await fetch(`${service.url}/admin/`)).text()
+  const [script] = /\/admin\/_built\/[^"]+\.js/.exec(page)!
+  const [{ answer, tookMs }] = await Promise.all([waiting(), unread(script), unread('/v1/openapi.json')])
+  assert.match(answer, /^HTTP\/1.1 401 /)
+  assert.ok(tookMs > 3000, `${tookMs} ms are less than a connection may be silent`)
 })

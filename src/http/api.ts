@@ -76,9 +76,6 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   scope.setNotFoundHandler(routes.refuse)
 }
 
-/** How many times as long as the service may take for a part of an answer its caller may take none. */
-const STALLED_TIMES = 3
-
 function addEndpoint(
   scope: FastifyInstance,
   url: string,
@@ -97,7 +94,7 @@ function addEndpoint(
     ...(endpoint.methods.includes('GET') && { onSend: together }),
     handler: send(perform(resource, endpoint, options), {
       refuse: request => refuseEnded(request, endpoint.permission, confirm),
-      stalledMs: STALLED_TIMES * load.readMs,
+      stalledMs: load.stalledMs,
     }),
   })
 }
@@ -155,7 +152,7 @@ export async function site(scope: FastifyInstance, options: SiteOptions): Promis
 /** Answers with a description, which is kept until the address that is asked for or the settings change. */
 function described(
   describe: (baseUrl: string, settings: Described, url: string) => object,
-  { context, base }: Pick<ApiOptions, 'context' | 'base'>,
+  { context, base, load }: Pick<ApiOptions, 'context' | 'base' | 'load'>,
   headers: AnswerHeaders = {},
 ): RouteHandlerMethod {
   let last = { key: '', text: '' }
@@ -167,5 +164,5 @@ function described(
     const key = JSON.stringify([baseUrl, url, ...settings.rateTypes])
     if (last.key !== key) last = { key, text: JSON.stringify(describe(baseUrl, settings, url)) }
     return { status: 200, headers, body: last.text }
-  })
+  }, load)
 }

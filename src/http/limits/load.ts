@@ -27,6 +27,9 @@ const FOR_OTHERS = FEW
 const ANSWER_MS = 150
 const ADAPT_EVERY_MS = 250
 
+/** How many times as long as the service may take for a part of an answer its caller may take none. */
+const STALLED_TIMES = 3
+
 /** About three seconds of hashing on two cores. */
 const HASHES = 32
 
@@ -46,6 +49,8 @@ export function releaseAfter({ raw }: FastifyReply, release: () => void): void {
 export class Load {
   /** Read time allowed until the answer, or until its next part. */
   readonly readMs: number
+  /** How long a caller may take nothing of its answer. */
+  readonly stalledMs: number
   #turnBegan = 0
   #takenInTurn = 0
   #wasLong = false
@@ -66,6 +71,7 @@ export class Load {
 
   constructor(readMs: number) {
     this.readMs = readMs
+    this.stalledMs = STALLED_TIMES * readMs
   }
 
   /** Counts a connection until it closes: each has one caller. */

@@ -1,9 +1,13 @@
 /**
- * Requests that arrive on a connection before those ahead of them are answered. Node takes all that the system has of a
+ * What a connection may hold up, whoever is behind it.
+ *
+ * Requests may arrive before those ahead of them are answered. Node takes all that the system has of a
  * connection, 64 KiB and more in one turn of the event loop, which is thousands of short requests: fifty clients that sent
  * nothing else, without a key, kept everybody waiting for a quarter of a minute. So a connection ends with the answer to
  * the last of a few, and what stands behind it is not looked at: its client sees that it was not answered, and sends it
  * again on another (RFC 9112, 9.3.2).
+ *
+ * An answer may never be read. What takes none of it for a while is cut off: with what it holds, it would stay for ever.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -20,7 +24,7 @@ interface Parser {
 /** The result of `onIncoming` that ends parsing: what follows is none of HTTP. */
 const NOTHING_FOLLOWS = 2
 
-export class Pipelining {
+export class Connections {
   readonly #unanswered = new WeakMap<Socket, number>()
 
   /** To be called for each connection, once Node has begun to read it. */
@@ -43,6 +47,12 @@ export class Pipelining {
   readonly answered: onResponseHookHandler = ({ raw: { socket } }, _reply, done) => {
     this.#unanswered.set(socket, (this.#unanswered.get(socket) ?? 1) - 1)
     done()
+  }
+
+  /** To be called when nothing has moved on a connection for as long as it may, which is left where it is the service's turn. */
+  readonly stalled = (socket: Socket): void => {
+    const isUnread = socket.writableLength > 0
+    if (isUnread || this.#unanswered.get(socket) === 0) socket.destroy()
   }
 }
 
