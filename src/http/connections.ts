@@ -29,7 +29,9 @@ export class Connections {
 
   /** To be called for each connection, once Node has begun to read it. */
   readonly connected = (socket: Socket): void => {
-    const parser = parserOf(socket)
+    const parser: unknown = memberOf(socket, 'parser')
+    // A version of Node that keeps it elsewhere takes what arrives.
+    if (!isParser(parser)) return
     const take = parser.onIncoming
     let isLast = false
     parser.onIncoming = (request, keepAlive) => {
@@ -45,21 +47,16 @@ export class Connections {
   }
 
   readonly answered: onResponseHookHandler = ({ raw: { socket } }, _reply, done) => {
-    this.#unanswered.set(socket, (this.#unanswered.get(socket) ?? 1) - 1)
+    this.#unanswered.set(socket, Math.max(0, (this.#unanswered.get(socket) ?? 0) - 1))
     done()
   }
 
   /** To be called when nothing has moved on a connection for as long as it may, which is left where it is the service's turn. */
   readonly stalled = (socket: Socket): void => {
     const isUnread = socket.writableLength > 0
-    if (isUnread || this.#unanswered.get(socket) === 0) socket.destroy()
+    const isIdle = !this.#unanswered.get(socket)
+    if (isUnread || isIdle) socket.destroy()
   }
-}
-
-function parserOf(socket: Socket): Parser {
-  const parser: unknown = memberOf(socket, 'parser')
-  if (!isParser(parser)) throw new TypeError('this version of Node keeps its parser elsewhere')
-  return parser
 }
 
 function isParser(value: unknown): value is Parser {
