@@ -174,15 +174,8 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   const context = contextOf(database)
   const keys = new KeyRing(database)
   const app = Fastify(serverOptions(options))
-  app.server.maxConnections = CONNECTIONS
-  // An unknown expectation (Expect header) changes nothing.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const load = new Load(options.readSeconds * 1000)
-  app.server.on('connection', load.connected)
-  app.server.on('connection', noteAddress)
-  const connections = new Connections()
-  app.server.on('connection', connections.connected)
-  app.server.setTimeout(load.stalledMs, connections.stalled)
+  limitConnections(app, load)
   const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
 
   for (const property of ['actor', 'args', 'lines', 'reading'] as const) app.decorateRequest(property, null)
@@ -192,13 +185,15 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   app.addHook('onRequest', name)
   app.addHook('onRequest', snapshot(database))
   app.addHook('onResponse', finish(options.logger))
-  app.addHook('onResponse', connections.answered)
   app.setErrorHandler((error, request, reply) => {
     const { status, headers, body, cause } = problemOf(error)
     if (status >= 500 && !isUnwanted(error))
       options.logger.error({ id: request.id, err: cause ?? error }, 'request failed')
     reply.code(status).headers(headers).send(body)
   })
+  // Where nothing takes a body none is read.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _body, done) => done(null))
   app.setNotFoundHandler(async () => {
     throw new Failure('no_route')
   })
@@ -235,6 +230,20 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   await serveVisitors(app, database, options)
   workBeside(app, context, { keys, recovery })
   return app
+}
+
+/** What a connection may hold up. */
+function limitConnections(app: FastifyInstance, load: Load): void {
+  const { server } = app
+  server.maxConnections = CONNECTIONS
+  // An unknown expectation (Expect header) changes nothing.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  server.on('connection', load.connected)
+  server.on('connection', noteAddress)
+  const connections = new Connections()
+  server.on('connection', connections.connected)
+  server.setTimeout(load.stalledMs, connections.stalled)
+  app.addHook('onResponse', connections.answered)
 }
 
 /** Password reset by e-mail, if e-mail is configured. */

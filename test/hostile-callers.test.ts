@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
@@ -185,4 +186,57 @@ test('who never reads an answer is cut off, and who waits for a long one is not'
   const [{ answer, tookMs }] = await Promise.all([waiting(), unread(script), unread('/v1/openapi.json')])
   assert.match(answer, /^HTTP\/1.1 401 /)
   assert.ok(tookMs > 3000, `${tookMs} ms are less than a connection may be silent`)
+})
+
+const residentMib = (pid: number) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
+
+test('of bodies that do not end only so much is kept, whoever sends them, and others are served', async t => {
+  const folder = await temporaryFolder()
+  const database = `sqlite:${folder.path}/b.db`
+  const service = await serveProcess(['--demo', '--log-level', 'fatal', '--database', database])
+  const sockets: Socket[] = []
+  t.after(async () => {
+    for (const socket of sockets) socket.destroy()
+    await service.stop('SIGKILL')
+    await folder.remove()
+  })
+  const { url, token } = service.announced
+  const length = 1_000_000
+  const body = Buffer.alloc(length - 1, '1')
+  const before = residentMib(service.child.pid!)
+  const answers: string[] = []
+  const heads = [
+    '/v1/sources/1/deliveries HTTP/1.1',
+    '/admin/api/session HTTP/1.1\r\nX-Admin-Request: 1',
+    `/v1/affiliates HTTP/1.1\r\nAuthorization: Bearer ${token}`,
+    `/v1/nothing HTTP/1.1\r\nAuthorization: Bearer ${token}`,
+    '/nothing HTTP/1.1',
+  ]
+  const sent = heads.flatMap(head =>
+    Array.from({ length: 100 }, async () => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      sockets.push(socket)
+      socket.on('error', () => {})
+      socket.on('data', chunk => answers.push(String(chunk).slice(9, 12)))
+      socket.write(`POST ${head}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`)
+      await new Promise(resolve => {
+        socket.write(body, resolve)
+      })
+    }),
+  )
+  await Promise.all(sent)
+  await delay(500)
+  const grown = residentMib(service.child.pid!) - before
+  t.diagnostic(
+    `grew by ${grown.toFixed(0)} MiB; answered: ${JSON.stringify(Object.groupBy(answers, one => one))}`,
+  )
+  assert.ok(grown < 350, `grew by ${grown} MiB`)
+  assert.ok(answers.includes('429') && answers.includes('404'))
+  const small = await fetch(`${url}/v1/payouts`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: '{"affiliate_id":1,"amount":1}',
+  })
+  assert.equal(small.status, 201)
 })

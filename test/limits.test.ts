@@ -350,29 +350,6 @@ describe('overload', () => {
     for (const end of fewer) end()
   })
 
-  test('whoever has as much under way as may be is refused, and nobody else, until each has an equal share', async () => {
-    const guard = new Load(1000)
-    const begun = Array.from({ length: 768 }, () => guard.begin('much'))
-    assert.throws(() => guard.begin('much'), { failure: 'overloaded' })
-    assert.equal(guard.tooMuch, false)
-    for (let caller = 0; caller < 256; caller += 1) begun.push(guard.begin(`${caller % 4}`))
-    assert.equal(guard.tooMuch, true)
-    await delay(300)
-    for (const end of begun) end()
-    // However slow it is, a caller alone has as many as before.
-    for (let time = 0; time < 10; time += 1) {
-      const slow = Array.from({ length: 256 }, () => guard.begin('much'))
-      await delay(300)
-      for (const end of slow) end()
-    }
-    for (let number = 0; number < 256; number += 1) guard.begin('much')
-    assert.equal(guard.hasItsShare('much'), true)
-    for (let number = 0; number < 128; number += 1) guard.begin('other')
-    assert.throws(() => guard.begin('other'), { failure: 'overloaded' })
-    guard.begin('third')
-    assert.equal(guard.tooMuch, false)
-  })
-
   test('a single long turn of the event loop refuses nobody, one after the other do', async t => {
     let time = 1000
     // The machine's own would add turns that are long because others have the processor.

@@ -244,6 +244,11 @@ export const catalogue = {
     code: 'rest_too_many_requests',
     message: 'This caller reads too many long lists at once: read one to its end first.',
   },
+  too_many_bodies: {
+    status: 429,
+    code: 'rest_too_many_requests',
+    message: 'This caller sends too many large bodies at once: wait for the answer to one first.',
+  },
   too_many_batches: {
     status: 429,
     code: 'rest_too_many_requests',

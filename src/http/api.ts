@@ -49,6 +49,8 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   scope.addHook('onRequest', origin(options.corsOrigins))
   scope.addHook('onRequest', authenticate(options.authenticate))
   scope.addHook('onRequest', shedByCaller(options.load))
+  const routes = new Routes(options.base)
+  scope.addHook('onRequest', routes.refuse)
 
   // Bodies stay raw bytes: the arguments stage parses them.
   scope.removeAllContentTypeParsers()
@@ -59,7 +61,6 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   )
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
-  const routes = new Routes(options.base)
   for (const resource of options.resources) {
     for (const [path, endpoints] of byPath(resource.endpoints)) {
       // Routes are matched when the argument is decoded: its slashes do not end it.

@@ -32,7 +32,12 @@ const everywhere: readonly FailureName[] = [
   'unavailable',
   'overloaded',
 ]
-const withBody: readonly FailureName[] = ['invalid_json', 'body_too_large', 'unsupported_media_type']
+const withBody: readonly FailureName[] = [
+  'invalid_json',
+  'body_too_large',
+  'unsupported_media_type',
+  'too_many_bodies',
+]
 const withKey: readonly FailureName[] = ['idempotency_mismatch', 'answer_erased', 'too_many_answers']
 
 /** Failures of a delivery that is signed. */
@@ -41,6 +46,7 @@ const ofSigned: readonly FailureName[] = [
   'wrong_signature',
   'invalid_json',
   'body_too_large',
+  'too_many_bodies',
   'internal',
   'unavailable',
   'overloaded',
@@ -74,6 +80,7 @@ const unread: ReadonlySet<FailureName> = new Set([
   'body_too_large',
   'unsupported_media_type',
   'too_many_requests',
+  'too_many_bodies',
   'too_many_batches',
   'overloaded',
 ])

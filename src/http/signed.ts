@@ -2,12 +2,13 @@
  * Deliveries (webhooks) of shops and payment providers, which sign the body instead of sending an API key. A wrong
  * signature gets the same answer whether or not the source exists.
  */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { Failure } from '../base/errors.ts'
 import { networksOf } from '../base/network.ts'
 import type { Context } from '../events/write.ts'
 import type { Resource, SignedEndpoint } from './endpoint.ts'
 import type { Load } from './limits/load.ts'
+import { admitBody } from './stages/bodies.ts'
 import { shed } from './stages/shed.ts'
 
 export interface SignedOptions {
@@ -28,12 +29,14 @@ export async function signed(
 }
 
 function addSigned(scope: FastifyInstance, endpoint: SignedEndpoint, context: Context, load: Load): void {
+  const admit: onRequestAsyncHookHandler = async (request, reply) =>
+    admitBody(request, reply, load, networksOf(request.ip)[0])
   scope.post<{ Params: { id: string } }>(endpoint.path.replace(/\{\w+\}/, ':id'), {
-    onRequest: shed(load),
+    onRequest: [shed(load), admit],
     handler: async ({ params, headers, body, ip: address }) => {
       const id = Number(params.id)
       if (!Number.isSafeInteger(id) || !Buffer.isBuffer(body)) throw new Failure('wrong_signature')
-      const end = load.begin(networksOf(address)[0]!)
+      const end = load.begin(networksOf(address)[0])
       try {
         return await endpoint.take(context, id, { headers, body, address })
       } finally {

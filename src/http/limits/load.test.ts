@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { Load } from './load.ts'
 
 /** @returns how many of the requests that arrive in one turn are refused after turns that were long */
@@ -43,4 +43,27 @@ test('more callers - in a turn that is long some are refused, until the others h
   sockets[0]!.destroy()
   await nextTurn()
   assert.equal(await refused(load, 200), 0)
+})
+
+test('whoever has as much under way as may be is refused, and nobody else, until each has an equal share', async () => {
+  const load = new Load(1000)
+  const begun = Array.from({ length: 768 }, () => load.begin('much'))
+  assert.throws(() => load.begin('much'), { failure: 'overloaded' })
+  assert.equal(load.tooMuch, false)
+  for (let caller = 0; caller < 256; caller += 1) begun.push(load.begin(`${caller % 4}`))
+  assert.equal(load.tooMuch, true)
+  await delay(300)
+  for (const end of begun) end()
+  // However slow it is, a caller alone has as many as before.
+  for (let time = 0; time < 10; time += 1) {
+    const slow = Array.from({ length: 256 }, () => load.begin('much'))
+    await delay(300)
+    for (const end of slow) end()
+  }
+  for (let number = 0; number < 256; number += 1) load.begin('much')
+  assert.equal(load.hasItsShare('much'), true)
+  for (let number = 0; number < 128; number += 1) load.begin('other')
+  assert.throws(() => load.begin('other'), { failure: 'overloaded' })
+  load.begin('third')
+  assert.equal(load.tooMuch, false)
 })

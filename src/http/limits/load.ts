@@ -11,6 +11,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { Failure, type FailureName } from '../../base/errors.ts'
+import { MIB } from '../../base/schemas.ts'
 
 /** Accepted in any case: with so few callers it is the work that is heavy, and refusing some would not help. */
 const FEW = 256
@@ -40,6 +41,10 @@ const STREAMS_PER_CALLER = 16
 const BATCHES = 16
 const BATCHES_PER_CALLER = 4
 
+/** Of other bodies, in bytes. */
+const BODIES = 256 * MIB
+const BODIES_PER_CALLER = 64 * MIB
+
 /** Releases a place when an answer has been read or given up; at once where its client has already gone. */
 export function releaseAfter({ raw }: FastifyReply, release: () => void): void {
   if (raw.destroyed) release()
@@ -68,6 +73,7 @@ export class Load {
   #hashes = 0
   readonly #streams = new Places(STREAMS, STREAMS_PER_CALLER, 'too_many_streams')
   readonly #batches = new Places(BATCHES, BATCHES_PER_CALLER, 'too_many_batches')
+  readonly #bodies = new Places(BODIES, BODIES_PER_CALLER, 'too_many_bodies')
 
   constructor(readMs: number) {
     this.readMs = readMs
@@ -161,6 +167,15 @@ export class Load {
     return this.#batches.take(caller)
   }
 
+  /**
+   * The same for another body.
+   * @param bytes how long it may be
+   * @throws Failure too_many_bodies, overloaded
+   */
+  body(caller: string, bytes: number): () => void {
+    return this.#bodies.take(caller, bytes)
+  }
+
   #endTurn = () => {
     const time = performance.now()
     const isLong = time - this.#turnBegan > TURN_MS
@@ -198,16 +213,20 @@ class Places {
     this.#failure = failure
   }
 
-  /** @returns a function to call at the end */
-  take(caller: string): () => void {
-    const takenByCaller = this.#taken.get(caller) ?? 0
-    if (takenByCaller >= this.#mostPerCaller) throw new Failure(this.#failure, { data: { retry_after: 1 } })
-    if (this.#count >= this.#most) throw new Failure('overloaded')
-    addTo(this.#taken, caller, 1)
-    this.#count += 1
+  /**
+   * Takes some places, or all, where more are needed than there are.
+   * @returns a function to call at the end
+   */
+  take(caller: string, needed = 1): () => void {
+    const count = Math.min(needed, this.#mostPerCaller)
+    if ((this.#taken.get(caller) ?? 0) + count > this.#mostPerCaller)
+      throw new Failure(this.#failure, { data: { retry_after: 1 } })
+    if (this.#count + count > this.#most) throw new Failure('overloaded')
+    addTo(this.#taken, caller, count)
+    this.#count += count
     return () => {
-      addTo(this.#taken, caller, -1)
-      this.#count -= 1
+      addTo(this.#taken, caller, -count)
+      this.#count -= count
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { onRequestHookHandler, RouteHandlerMethod } from 'fastify'
+import type { onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
 import { Failure } from '../../base/errors.ts'
 import { refuseWithout } from '../allowed.ts'
 import { type Endpoint, type Permission, segmentOf } from '../endpoint.ts'
@@ -28,8 +28,9 @@ export class Routes {
     return withHead.join(', ')
   }
 
-  /** For unknown routes: 405 where the path has other methods, otherwise 404. */
-  refuse: RouteHandlerMethod = async ({ url }) => {
+  /** For unknown routes, before a body is read: 405 where the path has other methods, otherwise 404. */
+  readonly refuse: onRequestAsyncHookHandler = async ({ is404, url }) => {
+    if (!is404) return
     const [path] = url.split('?', 1)
     for (const [pattern, methods] of this.#methods) {
       if (pattern.test(path!)) throw new Failure('no_method', { data: { allow: methods } })

@@ -4,6 +4,7 @@ import type { Endpoint } from '../endpoint.ts'
 import { ownerOf } from '../idempotency.ts'
 import { type Load, releaseAfter } from '../limits/load.ts'
 import { hasLines } from '../parameters.ts'
+import { admitBody } from './bodies.ts'
 
 /** Largest NDJSON body, where other bodies have a lower limit. */
 export const LINES_BYTES = 8 * 1024 * 1024
@@ -12,13 +13,14 @@ export const LINES_BYTES = 8 * 1024 * 1024
 export const sendsLines = (request: FastifyRequest) => hasLines(request.headers['content-type'] ?? '')
 
 /**
- * Admits an NDJSON body before it is read: 415 if the endpoint takes none, 429 and 503 when there are too many at
+ * Admits a body before it is read: 415 if it is NDJSON and the endpoint takes none, 429 and 503 when there are too many at
  * once.
  */
 export function lines(endpoint: Endpoint, load: Load): onRequestAsyncHookHandler {
   return async (request, reply) => {
     if (!sendsLines(request)) {
       if (endpoint.onlyLines) throw new Failure('unsupported_media_type')
+      admitBody(request, reply, load, request.actor!.name)
       return
     }
     if (!endpoint.lines) throw new Failure('unsupported_media_type')
