@@ -247,12 +247,8 @@ export const catalogue = {
   too_many_bodies: {
     status: 429,
     code: 'rest_too_many_requests',
-    message: 'This caller sends too many large bodies at once: wait for the answer to one first.',
-  },
-  too_many_batches: {
-    status: 429,
-    code: 'rest_too_many_requests',
-    message: 'This caller sends too many bodies of many lines at once: wait for the answer to one first.',
+    message:
+      'This caller sends too many large bodies, or of many lines, at once: wait for the answer to one first.',
   },
   too_many_answers: {
     status: 429,

@@ -74,8 +74,11 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
     for (const { path, methods } of resource.signed ?? []) routes.add(path, methods)
   }
   addDiscovery(scope, routes, options)
-  scope.setNotFoundHandler(routes.refuse)
+  scope.setNotFoundHandler(unknown)
 }
+
+/** Never called: it has unknown routes pass the stages, of which `Routes.refuse` is one. */
+const unknown: RouteHandlerMethod = () => {}
 
 function addEndpoint(
   scope: FastifyInstance,
@@ -138,6 +141,7 @@ export async function site(scope: FastifyInstance, options: SiteOptions): Promis
   scope.addHook('onRequest', shed(options.load))
   scope.addHook('onRequest', origin(options.corsOrigins))
   const routes = new Routes(SITE_BASE)
+  scope.addHook('onRequest', routes.refuse)
   const headers = { Allow: routes.add('', ['GET', 'OPTIONS']) }
   const index = (siteUrl: string, _settings: Described, url: string) =>
     describeSite(options.apis, siteUrl, url)
@@ -147,7 +151,7 @@ export async function site(scope: FastifyInstance, options: SiteOptions): Promis
     '/',
     send(async () => ({ status: 200, headers, body: JSON.stringify(itself) })),
   )
-  scope.setNotFoundHandler(routes.refuse)
+  scope.setNotFoundHandler(unknown)
 }
 
 /** Answers with a description, which is kept until the address that is asked for or the settings change. */

@@ -46,7 +46,6 @@ const ofSigned: readonly FailureName[] = [
   'wrong_signature',
   'invalid_json',
   'body_too_large',
-  'too_many_bodies',
   'internal',
   'unavailable',
   'overloaded',
@@ -62,7 +61,6 @@ function failuresOf(resource: Resource, endpoint: Endpoint): FailureName[] {
   const schemas: JsonSchema[] = Object.values(endpoint.arguments.properties)
   const failures: FailureName[] = [...everywhere]
   failures.push(...(takesBody(endpoint) ? withBody : ['took_too_long' as const]))
-  if (endpoint.lines) failures.push('too_many_batches')
   if (takesKey(resource, endpoint)) failures.push(...withKey)
   if (showing(resource, endpoint)) failures.push('precondition_failed')
   failures.push(...endpoint.failures)
@@ -81,7 +79,6 @@ const unread: ReadonlySet<FailureName> = new Set([
   'unsupported_media_type',
   'too_many_requests',
   'too_many_bodies',
-  'too_many_batches',
   'overloaded',
 ])
 

@@ -2,14 +2,14 @@
  * Deliveries (webhooks) of shops and payment providers, which sign the body instead of sending an API key. A wrong
  * signature gets the same answer whether or not the source exists.
  */
-import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyInstance, onRequestHookHandler } from 'fastify'
 import { Failure } from '../base/errors.ts'
 import { networksOf } from '../base/network.ts'
 import type { Context } from '../events/write.ts'
 import type { Resource, SignedEndpoint } from './endpoint.ts'
 import type { Load } from './limits/load.ts'
 import { admitBody } from './stages/bodies.ts'
-import { shed } from './stages/shed.ts'
+import { refuse, shed } from './stages/shed.ts'
 
 export interface SignedOptions {
   readonly context: Context
@@ -29,8 +29,15 @@ export async function signed(
 }
 
 function addSigned(scope: FastifyInstance, endpoint: SignedEndpoint, context: Context, load: Load): void {
-  const admit: onRequestAsyncHookHandler = async (request, reply) =>
-    admitBody(request, reply, load, networksOf(request.ip)[0])
+  const admit: onRequestHookHandler = (request, reply, done) => {
+    try {
+      admitBody(request, reply, load, networksOf(request.ip)[0])
+      done()
+    } catch {
+      // Whoever else sends from there: to a sender it is the service that is not ready.
+      refuse(reply)
+    }
+  }
   scope.post<{ Params: { id: string } }>(endpoint.path.replace(/\{\w+\}/, ':id'), {
     onRequest: [shed(load), admit],
     handler: async ({ params, headers, body, ip: address }) => {

@@ -72,7 +72,7 @@ export class Load {
 
   #hashes = 0
   readonly #streams = new Places(STREAMS, STREAMS_PER_CALLER, 'too_many_streams')
-  readonly #batches = new Places(BATCHES, BATCHES_PER_CALLER, 'too_many_batches')
+  readonly #batches = new Places(BATCHES, BATCHES_PER_CALLER, 'too_many_bodies')
   readonly #bodies = new Places(BODIES, BODIES_PER_CALLER, 'too_many_bodies')
 
   constructor(readMs: number) {
@@ -161,7 +161,7 @@ export class Load {
 
   /**
    * The same for a body of many lines, before it is read.
-   * @throws Failure too_many_batches, overloaded
+   * @throws Failure too_many_bodies, overloaded
    */
   batch(caller: string): () => void {
     return this.#batches.take(caller)

@@ -1,4 +1,4 @@
-import type { onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
+import type { onRequestHookHandler } from 'fastify'
 import { Failure } from '../../base/errors.ts'
 import { refuseWithout } from '../allowed.ts'
 import { type Endpoint, type Permission, segmentOf } from '../endpoint.ts'
@@ -29,12 +29,16 @@ export class Routes {
   }
 
   /** For unknown routes, before a body is read: 405 where the path has other methods, otherwise 404. */
-  readonly refuse: onRequestAsyncHookHandler = async ({ is404, url }) => {
-    if (!is404) return
+  readonly refuse: onRequestHookHandler = ({ is404, url }, _reply, done) => {
+    if (is404) throw this.#problemAt(url)
+    done()
+  }
+
+  #problemAt(url: string): Failure {
     const [path] = url.split('?', 1)
     for (const [pattern, methods] of this.#methods) {
-      if (pattern.test(path!)) throw new Failure('no_method', { data: { allow: methods } })
+      if (pattern.test(path!)) return new Failure('no_method', { data: { allow: methods } })
     }
-    throw new Failure('no_route')
+    return new Failure('no_route')
   }
 }
