@@ -19,8 +19,8 @@ import { until } from './load.ts'
 import { addPayouts } from './many-payouts.ts'
 
 /** More than the service has under way at once when requests take long. */
-const CONNECTIONS = 400
-const PAYOUTS = 10_000
+const CONNECTIONS = 300
+const PAYOUTS = 20_000
 
 describeService(
   'one key with hundreds of long reads',
@@ -39,11 +39,12 @@ describeService(
           // No two alike: an answer that is kept is no work.
           const { status } = await service().get(`/payouts?number=10&orderby=affiliate_name&exclude=${asked}`)
           attacker.push(status)
-          if (status === 503) await delay(1000)
+          // Not all in the same turn, which would be too much for the process that they share with the service.
+          if (status === 503) await delay(500 + Math.random() * 2000)
         }
       })
       t.after(() => Promise.all(attack))
-      await delay(2000)
+      await until(() => attacker.includes(503))
       const seen: number[] = []
       for (let number = 0; number < 10; number += 1) {
         const replies = await Promise.all([
@@ -57,7 +58,6 @@ describeService(
       }
       hasGone = true
       assert.deepEqual([...new Set(seen)].sort(), [200, 201])
-      assert.ok(attacker.includes(503))
     })
   },
   { only: 'PostgreSQL' },
@@ -228,9 +228,6 @@ test('of bodies that do not end only so much is kept, whoever sends them, and ot
   await Promise.all(sent)
   await delay(500)
   const grown = residentMib(service.child.pid!) - before
-  t.diagnostic(
-    `grew by ${grown.toFixed(0)} MiB; answered: ${JSON.stringify(Object.groupBy(answers, one => one))}`,
-  )
   assert.ok(grown < 350, `grew by ${grown} MiB`)
   assert.ok(answers.includes('429') && answers.includes('404'))
   const small = await fetch(`${url}/v1/payouts`, {

@@ -248,7 +248,7 @@ export const catalogue = {
     status: 429,
     code: 'rest_too_many_requests',
     message:
-      'This caller sends too many large bodies, or of many lines, at once: wait for the answer to one first.',
+      'This caller sends too many large bodies, or bodies of many lines, at once: wait for the answer to one first.',
   },
   too_many_answers: {
     status: 429,
