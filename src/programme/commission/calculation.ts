@@ -50,6 +50,8 @@ export interface Calculation {
   readonly earner?: number
   /** What people have added by rejecting, deleting or changing refunds of the referral. */
   readonly waivers?: readonly Waiver[]
+  /** Where an amount was set: the most that is owed with these, if people have made it another than all that the sale earns. */
+  readonly atMost?: bigint
 }
 
 /** What was waived of a report. */
@@ -108,7 +110,27 @@ export const coveredOf = ({ covered, left }: Calculation): Fraction => covered ?
  */
 export function targetOf(calculation: Calculation, left: Fraction): bigint | undefined {
   const own = withoutWaived(calculation, left)
-  return own === undefined ? undefined : own + waivedIn(calculation)
+  if (own === undefined) return undefined
+  const [owed, most] = [own + waivedIn(calculation), boundOf(calculation)]
+  return most !== undefined && owed > most ? most : owed
+}
+
+/**
+ * The most that is owed with what was waived. An amount that was set grows when a dispute is won, and may stand for all of the
+ * sale before all is left: what was waived of the rest is part of it then. Where none was set, neither is more than its share.
+ */
+function boundOf(calculation: Calculation): bigint | undefined {
+  const { corrected, atMost } = calculation
+  return corrected && (atMost ?? mostOf(calculation))
+}
+
+/**
+ * The calculation where more is owed than that: a person has changed its refunds so, and it stays.
+ * @param owed for the referral and its refunds
+ */
+export function raisedTo(calculation: Calculation, owed: bigint): Calculation {
+  const most = boundOf(calculation)
+  return most === undefined || owed <= most ? calculation : { ...calculation, atMost: owed }
 }
 
 /** What all of the sale is worth, whatever was waived; undefined while a rate or a rule is missing. */
@@ -121,15 +143,26 @@ export function withoutWaived(calculation: Calculation, left: Fraction): bigint 
   return result === null ? undefined : earnedOf(calculation, left).amount
 }
 
+/** What becomes of the worth of a part of the sale where nothing bounds it: in this, what was waived is measured. */
+export function unboundedOf(calculation: Calculation, left: Fraction): bigint | undefined {
+  const { corrected } = calculation
+  if (!corrected || corrected.left.numerator === 0n) return withoutWaived(calculation, left)
+  return rounded(scaledTo(corrected, left))
+}
+
+const scaledTo = ({ amount, left: then }: NonNullable<Calculation['corrected']>, left: Fraction): Fraction =>
+  times(whole(amount), fraction(left.numerator * then.denominator, left.denominator * then.numerator))
+
 function correctedAt(
   calculation: Calculation,
-  { amount, left: then }: NonNullable<Calculation['corrected']>,
+  corrected: NonNullable<Calculation['corrected']>,
   left: Fraction,
 ): Fraction {
+  const { amount, left: then } = corrected
   const set = whole(amount)
   // With nothing left, the corrected amount was a gift and stays, see `anchored`.
   if (then.numerator === 0n) return set
-  const scaled = times(set, fraction(left.numerator * then.denominator, left.denominator * then.numerator))
+  const scaled = scaledTo(corrected, left)
   if (compared(left, then) <= 0) return scaled
   // What was set when little was left may stand for all of the sale already.
   const earned = calculation.result === null ? set : earnedOf(calculation, left).exact
@@ -162,20 +195,46 @@ interface Correction {
  * The calculation after a person has set the amount. Where refunds stand beside it, it is that of the sale before them, so that
  * they and what was waived of them shrink or grow with it, as they would have done had it been set before.
  */
-export function correctedBy(calculation: Calculation, correction: Correction): Calculation {
-  const { waivers = [], ...rest } = calculation
+export function correctedBy(before: Calculation, correction: Correction): Calculation {
   const { from, to, refunds } = correction
+  const calculation = raisedTo(before, BigInt(from + refunds))
+  const { waivers = [], atMost, ...rest } = calculation
   const covered = coveredOf(calculation)
   const share = shareBeside(calculation, correction)
   if (!share) return { ...rest, corrected: { amount: BigInt(to + refunds), left: covered } }
-  const after = { ...rest, corrected: { amount: BigInt(to), left: share } }
   const scaled = (amount: bigint) => rounded(fraction(amount * BigInt(to), BigInt(from)))
-  const sum = BigInt(to) + scaled(BigInt(refunds)) - withoutWaived(after, covered)!
-  const [first, ...others] = waivers.map(({ conversion, amount }) => ({ conversion, amount: scaled(amount) }))
-  if (!first) return after
-  // What is left of rounding is with the first, so that they come to the sum.
-  const amount = others.reduce((left, one) => left - one.amount, sum)
-  return { ...after, waivers: [{ ...first, amount }, ...others] }
+  const after = {
+    ...rest,
+    corrected: { amount: BigInt(to), left: share },
+    ...(waivers.length > 0 && { waivers: waivers.map(one => ({ ...one, amount: scaled(one.amount) })) }),
+    ...(atMost !== undefined && { atMost: scaled(atMost) }),
+  }
+  const sum = BigInt(to) + scaled(BigInt(refunds))
+  if (compared(covered, share) <= 0)
+    return withRest(after, sum - withoutWaived(after, covered)! - waivedIn(after))
+  const difference = sum - targetOf(after, covered)!
+  if (difference > 0n) return withLessTaken(after, difference)
+  return refunds === 0 && difference < 0n ? { ...after, atMost: sum } : after
+}
+
+/** What is left of rounding is with the first, so that they come to the sum. */
+function withRest(calculation: Calculation, difference: bigint): Calculation {
+  const [first, ...others] = calculation.waivers ?? []
+  if (!first) return calculation
+  return { ...calculation, waivers: [{ ...first, amount: first.amount + difference }, ...others] }
+}
+
+/**
+ * Where more is left of the sale than the amount that was set stands for, and the rest was taken by a person, no more stays taken
+ * than the sum says. What refunds beside it have more or less than their share is for them to balance.
+ */
+function withLessTaken(calculation: Calculation, difference: bigint): Calculation {
+  const { waivers = [] } = calculation
+  const taken = waivers.find(({ amount }) => amount < 0n)
+  if (!taken) return calculation
+  const sum = taken.amount + difference
+  const amount = sum < 0n ? sum : 0n
+  return { ...calculation, waivers: waivers.map(one => (one === taken ? { ...one, amount } : one)) }
 }
 
 /** What was waived of a report; undefined for nothing. */
@@ -192,6 +251,7 @@ function shareOf(calculation: Calculation, amount: bigint): Fraction | undefined
   const { left, corrected, result } = calculation
   if (amount === 0n) return undefined
   if (withoutWaived(calculation, left) === amount) return left.numerator === 0n ? undefined : left
+  if (corrected && amount > corrected.amount && amount === mostOf(calculation)) return ONE
   const of = corrected
     ? { exact: whole(corrected.amount), left: corrected.left }
     : result && wholeOf(calculation)
@@ -212,6 +272,29 @@ export function waivedBy(calculation: Calculation, { conversion, amount }: Waive
     waivers: sum === 0n ? others : [...others, { conversion, amount: sum }],
   }
 }
+
+/**
+ * The same, so that what is owed changes by as much. What was waived beyond all that the sale earns gives nothing: where a refund
+ * of that is put back, as much less is missing.
+ * @param isOfAddition whether it is about a referral that adds to the sale's
+ * @returns missing what is owed besides
+ */
+export function waivedAsOwed(
+  before: Calculation,
+  decision: Waiver,
+  isOfAddition: boolean,
+): { waived: Calculation; missing: bigint } {
+  const [was, waived] = [owedOf(before), waivedBy(before, decision)]
+  if (was === undefined) return { waived, missing: 0n }
+  const owed = was + decision.amount
+  const missing = owedOf(waived)! - owed
+  if (missing === 0n || (missing > 0n && !isOfAddition)) return { waived, missing }
+  return { waived: { ...waived, atMost: owed }, missing: 0n }
+}
+
+/** What the referral and its refunds come to. */
+export const owedOf = (calculation: Calculation): bigint | undefined =>
+  targetOf(calculation, coveredOf(calculation))
 
 /**
  * The calculation without what was waived of reports that take less back by now.
@@ -249,7 +332,7 @@ type Named<V> = Readonly<Record<NamesIn<Amounts, V>, true>>
 
 /** JSON has neither, so they are distinguished by their names; one that is missing here does not compile. */
 const fractions: Named<Fraction> = { base: true, earned: true, left: true, exact: true, covered: true }
-const integers: Named<bigint> = { amount: true, tax: true, shipping: true }
+const integers: Named<bigint> = { amount: true, tax: true, shipping: true, atMost: true }
 
 export function calculationText({ gone: _gone, ...calculation }: Calculation): string {
   const isGone = coveredOf(calculation).numerator === 0n

@@ -610,6 +610,96 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('amount set during a dispute, beside a refund that was waived - comes to at most what the sale earns, or was set', async () => {
+    const total = (amount: number, day: number) => ({
+      amount,
+      more: { kind: 'dispute', part: `t${day}`, cumulative: true, occurred_at: `2026-03-0${day}` },
+    })
+    const sum = async (id: number) =>
+      Math.round((await amounts(id)).reduce((all, amount) => all + Number(amount), 0) * 100) / 100
+    const childOf = ({ referrals }: any, id: number) =>
+      referrals.findLast((one: any) => one.parent_id === id).referral_id
+    const rejected = { status: 'rejected' }
+    const disputed = await sell({ amount: 61.17 })
+    const says = (amount: number, day: number) => disputed.takeBack(amount, '', total(amount, day).more)
+    await says(21.77, 1)
+    await patch(disputed.id, { status: 'paid' })
+    const waived = childOf(await disputed.takeBack(18.06, 'r'), disputed.id)
+    await patch(waived, rejected)
+    await disputed.takeBack(17.01, 'd', { kind: 'dispute' })
+    await patch(disputed.id, { amount: 12.2 })
+    for (const [amount, day, right] of [
+      [0, 2, 12.23],
+      [21.77, 3, 12.2],
+      [0, 4, 12.23],
+    ] as const) {
+      await says(amount, day)
+      assert.equal(await sum(disputed.id), right)
+    }
+    // It takes back what it was worth, and no more of it is missing.
+    await patch(waived, { status: 'unpaid' })
+    assert.equal(await sum(disputed.id), 8.08)
+    const again = await service().patch(`/referrals/${waived}`, rejected)
+    assert.match(again.body.message, /^More than all of its sale earns would be owed with referral/)
+    // Set beside what the dispute has given back.
+    const won = await sell()
+    await won.takeBack(50, 'd', { kind: 'dispute' })
+    await patch(won.id, { status: 'paid' })
+    await patch(childOf(await won.takeBack(25, 'r'), won.id), rejected)
+    await won.takeBack(50, 'd', { kind: 'dispute_won' })
+    await patch(won.id, { amount: 20 })
+    assert.deepEqual(await amounts(won.id), ['20.00', '10.00', '-10.00'])
+    await won.takeBack(75, 's')
+    assert.equal(await sum(won.id), 10)
+    // What a person takes of that, or gives above it, stays.
+    const set = await sell()
+    await set.takeBack(50, 'd', { kind: 'dispute' })
+    await patch(set.id, { amount: 16 })
+    await patch(set.id, { status: 'paid' })
+    const refund = childOf(await set.takeBack(25, 'r'), set.id)
+    await patch(refund, rejected)
+    const back = childOf(await set.takeBack(50, 'd', { kind: 'dispute_won' }), set.id)
+    assert.deepEqual(await amounts(set.id), ['16.00', '4.00'])
+    await patch(back, rejected)
+    for (const kind of ['dispute', 'dispute_won']) await set.takeBack(50, 'e', { kind })
+    assert.equal(await sum(set.id), 16)
+    await patch(back, { status: 'unpaid' })
+    await patch(back, { amount: 9 })
+    for (const kind of ['dispute', 'dispute_won']) await set.takeBack(50, 'f', { kind })
+    assert.equal(await sum(set.id), 25)
+    assert.deepEqual(await damage(), [])
+  })
+
+  test('calculation of before, where more is owed than its sale earns - takes nothing back of that', async () => {
+    const { id, takeBack } = await sell()
+    await patch(id, { status: 'paid' })
+    const { referrals } = await takeBack(25, 'r')
+    await patch(referrals.find((one: any) => one.parent_id === id).referral_id, { status: 'rejected' })
+    const { database } = service()
+    const { calculation } = await database.reader
+      .selectFrom('referrals')
+      .select('calculation')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    const [waiver] = JSON.parse(calculation).waivers
+    const before = {
+      ...JSON.parse(calculation),
+      corrected: { amount: '1600', left: '1/2' },
+      waivers: [{ ...waiver, amount: '800' }],
+    }
+    await database.transaction(tx =>
+      tx
+        .updateTable('referrals')
+        .set({ amount: 2400, calculation: JSON.stringify(before) })
+        .where('id', '=', id)
+        .execute(),
+    )
+    await takeBack(50, 'd', { kind: 'dispute' })
+    assert.deepEqual(await amounts(id), ['24.00', '-8.00'])
+    await takeBack(50, 'd', { kind: 'dispute_won' })
+    assert.deepEqual(await amounts(id), ['24.00', '-8.00', '8.00'])
+  })
+
   test('referral that is rejected already - is described anew beside its refunds', async () => {
     const { id, takeBack } = await sell()
     await post('/payouts', { affiliate_id: affiliate.id, referrals: [id] })

@@ -16,8 +16,9 @@ import {
   coveredOf,
   earnedOf,
   parseCalculation,
+  raisedTo,
   targetOf,
-  withoutWaived,
+  unboundedOf,
   withoutWaivers,
 } from '../commission/calculation.ts'
 import { ENDED, isEnded, type Judgement, monthsSince } from '../commission/engine.ts'
@@ -181,7 +182,7 @@ async function adjustReferral(tx: WriteTx, standing: Standing): Promise<Referral
   const { own, left } = standing
   const stored = parseCalculation(own.calculation)
   if (!stored) return []
-  const calculation = anchored(released(stored, standing), left)
+  const calculation = anchored(released(raisedTo(stored, BigInt(standsIn(standing))), standing), left)
   // A draft (or former draft) without an amount is computed from what is left, once there is a rate or a rule.
   const target = own.status === 'draft' ? undefined : targetOf(calculation, left)
   const changes =
@@ -212,7 +213,7 @@ function released(calculation: Calculation, { left, undisputed, takings }: Stand
   )
   const isStanding = those(one => one.cumulative === 1 && !isEnded(one))
   const standing = ended.waivers?.filter(({ conversion }) => isStanding(conversion)) ?? []
-  const disputed = (withoutWaived(ended, undisputed()) ?? 0n) - (withoutWaived(ended, left) ?? 0n)
+  const disputed = (unboundedOf(ended, undisputed()) ?? 0n) - (unboundedOf(ended, left) ?? 0n)
   const most = standing.reduce((sum, { amount }) => sum - amount, disputed)
   return withoutWaivers(
     ended,
@@ -235,7 +236,7 @@ async function approach(
   calculation: Calculation,
   target: number,
 ): Promise<Referral[]> {
-  const { own, children, cause, settings } = standing
+  const { own, cause, settings } = standing
   const wasTakenBack = isTakenBack(own)
   if (own.status === 'rejected' && !wasTakenBack) {
     const change = { amount: target, calculation: calculationText(withLeft(calculation, standing)) }
@@ -243,9 +244,7 @@ async function approach(
   }
   // An amount that was entered since does not end the rejection while nothing is left of the sale.
   if (wasTakenBack && standing.left.numerator === 0n) return []
-  const counted = children.filter(({ status }) => status !== 'rejected')
-  const stands = counted.reduce((sum, { amount }) => sum + amount, wasTakenBack ? 0 : own.amount)
-  const difference = target - stands
+  const difference = target - standsIn(standing)
   if (difference === 0) return isStatusLate(standing) ? [await adjustTo(tx, standing, calculation, 0)] : []
   if (!isOpen(own) && !wasTakenBack) return [await refund(tx, standing, difference)]
   const openAmount = wasTakenBack ? 0 : own.amount
@@ -254,6 +253,12 @@ async function approach(
   const uncovered = difference - (amount - openAmount)
   const adjustments = amount === openAmount ? [] : [await adjustTo(tx, standing, calculation, amount)]
   return uncovered === 0 ? adjustments : [...adjustments, await refund(tx, standing, uncovered)]
+}
+
+/** The sum of a sale's referral and its refunds. */
+function standsIn({ own, children }: Standing): number {
+  const counted = children.filter(({ status }) => status !== 'rejected')
+  return counted.reduce((sum, { amount }) => sum + amount, isTakenBack(own) ? 0 : own.amount)
 }
 
 /** Of what has earned nothing: its amount stays, and it is rejected and raised as what has earned something. */

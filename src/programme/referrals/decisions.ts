@@ -13,15 +13,16 @@ import {
   correctedBy,
   coveredOf,
   parseCalculation,
+  raisedTo,
   targetOf,
-  waivedBy,
+  waivedAsOwed,
   waivedOf,
 } from '../commission/calculation.ts'
 import { addSales } from '../commission/sales.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
 import { toldOf } from '../conversions/takings-store.ts'
 import { adjust } from './changing.ts'
-import { becauseOf, CORRECTED, DUPLICATE, REFUNDED, whyDraft } from './reasons.ts'
+import { becauseOf, CORRECTED, DUPLICATE, isTakenBack, REFUNDED, whyDraft } from './reasons.ts'
 import type { Referral } from './referral.ts'
 import { recordRefund } from './refunds.ts'
 import type { CreateArguments } from './schema.ts'
@@ -41,6 +42,7 @@ const MOST_DIGITS = 40
  */
 export async function decide(
   tx: WriteTx,
+  settings: Settings,
   before: Referral,
   after?: Referral,
 ): Promise<Partial<Pick<Referral, 'reason' | 'calculation'>>> {
@@ -48,7 +50,7 @@ export async function decide(
   if (before.conversion_id === 0) return { reason }
   if (after && after.parent_id !== before.parent_id) throw hasParent(before)
   if (before.parent_id !== 0) {
-    await waive(tx, before, after)
+    await waive(tx, settings, before, after)
     return { reason }
   }
   const isRejected = after?.status === 'rejected' && before.status !== 'rejected'
@@ -120,7 +122,12 @@ const isAmountSet = (before: Referral, after: Referral) =>
   before.status === 'draft' ? !isWithoutAmount(after) : after.amount !== before.amount
 
 /** Keeps with the sale's referral what a person has made of a refund. */
-async function waive(tx: WriteTx, before: Referral, after: Referral | undefined): Promise<void> {
+async function waive(
+  tx: WriteTx,
+  settings: Settings,
+  before: Referral,
+  after: Referral | undefined,
+): Promise<void> {
   if (after && after.affiliate_id !== before.affiliate_id) {
     throw new Failure('referral_conflict', {
       message: `The referral takes part of referral ${before.parent_id} back: it belongs to the same affiliate.`,
@@ -135,14 +142,25 @@ async function waive(tx: WriteTx, before: Referral, after: Referral | undefined)
   if (isPutBack) refuseWon(before, reports)
   const own = await store.referrals.lock(tx, before.parent_id)
   if (isPutBack && (own === undefined || own.status === 'rejected')) throw takesNothingBack(before, own)
-  const calculation = own && parseCalculation(own.calculation)
-  if (!calculation) return
+  const stored = own && parseCalculation(own.calculation)
+  if (!stored) return
+  const calculation = stored.corrected ? raisedTo(stored, await owedFor(tx, own)) : stored
   // What is waived of a dispute ends when it is won: a later decision is about what was given back then.
   const conversion = winOf(before, reports) ?? before.conversion_id
-  const waived = waivedBy(calculation, { conversion, amount: BigInt(difference) })
-  if (difference > 0 && (after === undefined || after.amount === before.amount))
-    refuseTwice(before, waived, reports)
+  const decision = { conversion, amount: BigInt(difference) }
+  const isSet = after !== undefined && after.amount !== before.amount
+  if (difference > 0 && !isSet) refuseTwice(before, calculation, decision, reports)
+  const { waived, missing } = waivedAsOwed(calculation, decision, before.amount > 0)
   await keep(tx, own, waived)
+  if (missing === 0n) return
+  const cause = { ...before, created_at: now(), reason: CORRECTED }
+  await recordRefund(tx, own, Number(missing), { cause, reason: 'referral.edit', settings })
+}
+
+/** What a sale's referral and its refunds come to. */
+async function owedFor(tx: WriteTx, own: Referral): Promise<bigint> {
+  const refunds = refundsIn(await store.childrenOf(tx, own.id, MOST_REFUNDS))
+  return BigInt((isTakenBack(own) ? 0 : own.amount) + refunds)
 }
 
 async function keep(tx: WriteTx, before: Referral, calculation: Calculation): Promise<Referral> {

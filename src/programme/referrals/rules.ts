@@ -153,7 +153,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     const judged = { ...before, ...earner }
     const decided = {
       ...earner,
-      ...(await decide(tx, judged, draft)),
+      ...(await decide(tx, settings, judged, draft)),
       ...endOfRejection(before, change),
       ...endOfHold(before, draft),
       ...holdOfDraft(judged, draft),
@@ -177,7 +177,7 @@ async function remove(context: RequestContext, id: number): Promise<Referral> {
     const settings = await context.settings.lock(tx)
     const before = existing(referral, await store.lockForChange(tx, id))
     await refuseReservedOrPaid(tx, before)
-    await decide(tx, before)
+    await decide(tx, settings, before)
     await store.referrals.remove(tx, id)
     await finish(tx, 'referral.delete', { before }, settings)
     return before

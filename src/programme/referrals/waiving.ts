@@ -5,7 +5,9 @@ import {
   type Calculation,
   coveredOf,
   mostOf,
-  targetOf,
+  owedOf,
+  type Waiver,
+  waivedBy,
   waivedOf,
   withoutWaived,
 } from '../commission/calculation.ts'
@@ -48,13 +50,17 @@ const wasWon = ({ parent_id }: Referral) =>
 /**
  * What was taken back may have been given back since: without it, more would be owed than the sale can earn, or more given
  * back of disputes than they take.
- * @param calculation that of the sale's referral once the refund is waived
+ * @param before the calculation of the sale's referral
+ * @param decision that the refund is waived
  * @throws Failure referral_conflict
  */
-export function refuseTwice(refund: Referral, calculation: Calculation, reports: Reports): void {
+export function refuseTwice(refund: Referral, before: Calculation, decision: Waiver, reports: Reports): void {
   const { parent_id } = refund
-  const [total, most] = [targetOf(calculation, coveredOf(calculation)), mostOf(calculation)]
-  if (total !== undefined && most !== undefined && total > most) {
+  const calculation = waivedBy(before, decision)
+  const [was, is, most] = [owedOf(before), owedOf(calculation), mostOf(calculation)]
+  // What a person has taken by rejecting what a dispute had given back can be given again.
+  const owed = refund.amount > 0 && was !== undefined ? was + decision.amount : is
+  if (owed !== undefined && most !== undefined && (owed > most || owed - was! < decision.amount)) {
     throw addsTooMuch(refund, `More than all of its sale earns would be owed with referral ${parent_id}`)
   }
   const won = winOf(refund, reports)
