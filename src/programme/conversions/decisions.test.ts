@@ -700,6 +700,45 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await amounts(id), ['24.00', '-8.00', '8.00'])
   })
 
+  test('what was waived of a dispute - stays as far as another report says that it is disputed, and no further', async () => {
+    const inAll = (amount: number, day: number) => ({
+      amount,
+      more: { kind: 'dispute', part: undefined, cumulative: true, occurred_at: `2026-03-0${day}` },
+    })
+    const sold = async () => {
+      const sale = await sell()
+      await patch(sale.id, { status: 'paid' })
+      const says = (amount: number, day: number) => sale.takeBack(amount, '', inAll(amount, day).more)
+      const rejectLast = async () => {
+        const [last] = (await service().get(`/referrals?parent_id=${sale.id}&order=desc`)).body
+        await patch(last.id, { status: 'rejected' })
+      }
+      return { ...sale, says, rejectLast }
+    }
+    // Of a total, which one of its disputes outlives.
+    const total = await sold()
+    await total.says(40, 1)
+    await total.rejectLast()
+    await total.takeBack(30, 'd', { kind: 'dispute' })
+    await total.says(0, 2)
+    assert.deepEqual(await amounts(total.id), ['20.00'])
+    await total.takeBack(30, 'd', { kind: 'dispute_won' })
+    assert.deepEqual(await amounts(total.id), ['20.00'])
+    await total.takeBack(50, 'r')
+    assert.deepEqual(await amounts(total.id), ['20.00', '-10.00'])
+    // And the other way around.
+    const one = await sold()
+    await one.takeBack(40, 'd', { kind: 'dispute' })
+    await one.rejectLast()
+    await one.says(30, 1)
+    await one.takeBack(40, 'd', { kind: 'dispute_won' })
+    assert.deepEqual(await amounts(one.id), ['20.00'])
+    await one.says(0, 2)
+    await one.takeBack(50, 'r')
+    assert.deepEqual(await amounts(one.id), ['20.00', '-10.00'])
+    assert.deepEqual(await damage(), [])
+  })
+
   test('referral that is rejected already - is described anew beside its refunds', async () => {
     const { id, takeBack } = await sell()
     await post('/payouts', { affiliate_id: affiliate.id, referrals: [id] })

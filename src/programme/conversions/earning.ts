@@ -31,7 +31,7 @@ import { DUPLICATE, isTakenBack, REFUNDED } from '../referrals/reasons.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { type Cause, recordRefund } from '../referrals/refunds.ts'
 import { type Conversion, isEarning, isPaid, isTaking, type SentLine } from './conversion.ts'
-import { isOver, isTotalOfDisputes } from './left.ts'
+import { isOver } from './left.ts'
 import { lockReferrals, type Payment } from './payments.ts'
 import { duplicatesIn, leftIn, takingsFrom } from './sold.ts'
 import type { Earning } from './store.ts'
@@ -150,9 +150,9 @@ export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: S
       own: referralOfSale,
       children,
       left,
-      undisputed: () =>
+      leftBut: isOne =>
         leftIn(
-          members.filter(member => !isTotalOfDisputes(member)),
+          members.filter(one => one.kind !== 'dispute' || !isOne(one)),
           conversion,
         ),
       cause,
@@ -168,8 +168,8 @@ interface Standing {
   readonly own: Referral
   readonly children: readonly Referral[]
   readonly left: Fraction
-  /** What would be left if no total were disputed. */
-  readonly undisputed: () => Fraction
+  /** What would be left without some of the disputes. */
+  readonly leftBut: (isOne: (dispute: Conversion) => boolean) => Fraction
   readonly cause: Conversion
   readonly takings: readonly Conversion[]
   readonly settings: Settings
@@ -198,28 +198,30 @@ async function adjustReferral(tx: WriteTx, standing: Standing): Promise<Referral
 
 /**
  * What was waived of a dispute ends with it, as what it has taken back does. Of a total that has become less, as much stays
- * waived as is still disputed.
+ * waived as is still disputed; of a dispute that a total includes, as much as that takes besides those that are open.
  */
-function released(calculation: Calculation, { left, undisputed, takings }: Standing): Calculation {
+function released(calculation: Calculation, { left, leftBut, takings }: Standing): Calculation {
   if (!calculation.waivers?.length || compared(left, coveredOf(calculation)) <= 0) return calculation
   const those = (is: (dispute: Conversion) => boolean) => {
     const ids = takings.filter(one => one.kind === 'dispute' && is(one)).map(({ id }) => id)
     return (conversion: number) => ids.includes(conversion)
   }
+  const isTotal = (one: Conversion) => one.cumulative === 1
   const isEnded = (one: Conversion) => isOver(one, takings)
-  const ended = withoutWaivers(
-    calculation,
-    those(one => one.cumulative === 0 && isEnded(one)),
-  )
-  const isStanding = those(one => one.cumulative === 1 && !isEnded(one))
-  const standing = ended.waivers?.filter(({ conversion }) => isStanding(conversion)) ?? []
-  const disputed = (unboundedOf(ended, undisputed()) ?? 0n) - (unboundedOf(ended, left) ?? 0n)
-  const most = standing.reduce((sum, { amount }) => sum - amount, disputed)
-  return withoutWaivers(
-    ended,
-    those(one => one.cumulative === 1 && isEnded(one)),
-    most,
-  )
+  /** As much of these as is taken by disputes of a kind, less what else is waived of such. */
+  const reduced = (of: Calculation, isOne: typeof isTotal, isTaking: typeof isTotal): Calculation => {
+    const isOther = those(one => isTaking(one) && !(isOne(one) && isEnded(one)))
+    const others = of.waivers?.filter(({ conversion }) => isOther(conversion)) ?? []
+    const taken = (unboundedOf(of, leftBut(isTaking)) ?? 0n) - (unboundedOf(of, left) ?? 0n)
+    const most = others.reduce((sum, { amount }) => sum - amount, taken)
+    return withoutWaivers(
+      of,
+      those(one => isOne(one) && isEnded(one)),
+      most,
+    )
+  }
+  const ended = reduced(calculation, one => !isTotal(one), isTotal)
+  return reduced(ended, isTotal, () => true)
 }
 
 /** An amount that was entered grows with what is left of its sale. @throws Failure invalid_argument */
