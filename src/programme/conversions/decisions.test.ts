@@ -739,6 +739,21 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('409 - what a dispute took is not given back twice, by its refund and by its end', async () => {
+    const { id, takeBack } = await sell()
+    await patch(id, { status: 'paid' })
+    for (const kind of ['dispute', 'dispute_won']) await takeBack(10, 'd', { kind })
+    const [taken, given] = (await service().get(`/referrals?parent_id=${id}&order=asc`)).body
+    await takeBack(50, 'e', { kind: 'dispute' })
+    await patch(given.id, { status: 'rejected' })
+    await patch(taken.id, { status: 'rejected' })
+    const { status, body } = await service().patch(`/referrals/${given.id}`, { status: 'unpaid' })
+    assert.equal(status, 409)
+    assert.match(body.message, /^More than its dispute took would be given back with referral \d+: reject or/)
+    await takeBack(50, 'e', { kind: 'dispute_won' })
+    assert.deepEqual(await amounts(id), ['20.00', '-10.00', '10.00'])
+  })
+
   test('referral that is rejected already - is described anew beside its refunds', async () => {
     const { id, takeBack } = await sell()
     await post('/payouts', { affiliate_id: affiliate.id, referrals: [id] })

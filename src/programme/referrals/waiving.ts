@@ -41,6 +41,10 @@ function disputeOf({ conversion_id }: Referral, reports: Reports) {
   return { dispute: takings.find(({ id, kind }) => id === conversion_id && kind === 'dispute'), takings }
 }
 
+/** Whether it gives back what a dispute took that was won. */
+const isOfWin = ({ conversion_id, amount }: Referral, reports: Reports): boolean =>
+  amount > 0 && reports.some(({ id, kind }) => id === conversion_id && kind === 'dispute_won')
+
 const wasWon = ({ parent_id }: Referral) =>
   new Failure('referral_conflict', {
     message: `The dispute that it follows from was won: it takes nothing of referral ${parent_id} back any more.`,
@@ -65,6 +69,9 @@ export function refuseTwice(refund: Referral, before: Calculation, decision: Wai
   }
   const won = winOf(refund, reports)
   if (won !== undefined && (waivedOf(calculation, won) ?? 0n) > 0n) throw wasWon(refund)
+  if (isOfWin(refund, reports) && (waivedOf(calculation, refund.conversion_id) ?? 0n) > 0n) {
+    throw addsTooMuch(refund, `More than its dispute took would be given back with referral ${parent_id}`)
+  }
   if (disputeOf(refund, reports).dispute && isMoreThanDisputed(calculation, reports)) {
     throw addsTooMuch(
       refund,
