@@ -32,11 +32,12 @@ function addSigned(scope: FastifyInstance, endpoint: SignedEndpoint, context: Co
   const admit: onRequestHookHandler = (request, reply, done) => {
     try {
       admitBody(request, reply, load, networksOf(request.ip)[0])
-      done()
     } catch {
       // Whoever else sends from there: to a sender it is the service that is not ready.
       refuse(reply)
+      return
     }
+    done()
   }
   scope.post<{ Params: { id: string } }>(endpoint.path.replace(/\{\w+\}/, ':id'), {
     onRequest: [shed(load), admit],
