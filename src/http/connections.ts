@@ -25,7 +25,7 @@ interface Parser {
 const NOTHING_FOLLOWS = 2
 
 export class Connections {
-  readonly #unanswered = new WeakMap<Socket, number>()
+  readonly #requests = new WeakMap<Socket, { unanswered: number }>()
 
   /** To be called for each connection, once Node has begun to read it. */
   readonly connected = (socket: Socket): void => {
@@ -33,28 +33,30 @@ export class Connections {
     // A version of Node that keeps it elsewhere takes what arrives.
     if (!isParser(parser)) return
     const take = parser.onIncoming
+    const requests = { unanswered: 0 }
+    this.#requests.set(socket, requests)
     let isLast = false
     parser.onIncoming = (request, keepAlive) => {
       if (isLast) {
         socket.pause()
         return NOTHING_FOLLOWS
       }
-      const unanswered = (this.#unanswered.get(socket) ?? 0) + 1
-      this.#unanswered.set(socket, unanswered)
-      isLast = unanswered >= MOST_UNANSWERED
+      requests.unanswered += 1
+      isLast = requests.unanswered >= MOST_UNANSWERED
       return take(request, keepAlive && !isLast)
     }
   }
 
   readonly answered: onResponseHookHandler = ({ raw: { socket } }, _reply, done) => {
-    this.#unanswered.set(socket, Math.max(0, (this.#unanswered.get(socket) ?? 0) - 1))
+    const requests = this.#requests.get(socket)
+    if (requests) requests.unanswered -= 1
     done()
   }
 
   /** To be called when nothing has moved on a connection for as long as it may, which is left where it is the service's turn. */
   readonly stalled = (socket: Socket): void => {
     const isUnread = socket.writableLength > 0
-    const isIdle = !this.#unanswered.get(socket)
+    const isIdle = !this.#requests.get(socket)?.unanswered
     if (isUnread || isIdle) socket.destroy()
   }
 }
