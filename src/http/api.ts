@@ -98,7 +98,6 @@ function addEndpoint(
     ...(endpoint.methods.includes('GET') && { onSend: together }),
     handler: send(perform(resource, endpoint, options), {
       refuse: request => refuseEnded(request, endpoint.permission, confirm),
-      stalledMs: load.stalledMs,
     }),
   })
 }
@@ -157,7 +156,7 @@ export async function site(scope: FastifyInstance, options: SiteOptions): Promis
 /** Answers with a description, which is kept until the address that is asked for or the settings change. */
 function described(
   describe: (baseUrl: string, settings: Described, url: string) => object,
-  { context, base, load }: Pick<ApiOptions, 'context' | 'base' | 'load'>,
+  { context, base }: Pick<ApiOptions, 'context' | 'base'>,
   headers: AnswerHeaders = {},
 ): RouteHandlerMethod {
   let last = { key: '', text: '' }
@@ -169,5 +168,5 @@ function described(
     const key = JSON.stringify([baseUrl, url, ...settings.rateTypes])
     if (last.key !== key) last = { key, text: JSON.stringify(describe(baseUrl, settings, url)) }
     return { status: 200, headers, body: last.text }
-  }, load)
+  })
 }

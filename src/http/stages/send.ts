@@ -6,14 +6,9 @@ import { isKnown } from '../preconditions.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** What the operating system takes of an answer though nobody reads it, at most. */
-const UNREAD_LENGTH = 16_384
-
 interface Sending {
   /** Called from time to time while pieces are sent; throws to end the answer. */
   readonly refuse?: (request: FastifyRequest) => Promise<void>
-  /** How long a caller may take nothing of an answer until it is cut off: what it holds would be held for ever. */
-  readonly stalledMs?: number
 }
 
 /** Sends the answer, whole or in pieces, or 304 to a caller that has it. */
@@ -56,16 +51,9 @@ function sendAnswer(
   reply.code(status)
   if (headers?.['Content-Type'] === undefined) reply.type(JSON_TYPE)
   // The body of a HEAD response is not sent, so its rows are not read.
-  if (typeof body === 'string') {
-    if (body.length > UNREAD_LENGTH) limitStall(request, sending)
-    reply.send(body)
-  } else if (request.method === 'HEAD') reply.send(Readable.from([]))
+  if (typeof body === 'string') reply.send(body)
+  else if (request.method === 'HEAD') reply.send(Readable.from([]))
   else reply.send(piecesOf(request, body, sending))
-}
-
-/** Node ends a connection on which nothing moves for so long, and sets another limit when the answer has been taken. */
-function limitStall({ raw: { socket } }: FastifyRequest, { stalledMs = 0 }: Sending): void {
-  socket.setTimeout(stalledMs)
 }
 
 function piecesOf(request: FastifyRequest, body: AsyncIterable<string>, sending: Sending): Readable {
@@ -88,13 +76,9 @@ async function* whileAllowed(
       await sending.refuse?.(request)
       askedAt = performance.now()
     }
-    limitStall(request, sending)
     yield piece
-    // What the next piece takes is limited where it is read.
-    limitStall(request, {})
     request.reading?.renew()
   }
-  limitStall(request, sending)
 }
 
 /** Whether the caller has the current version of the record. */
