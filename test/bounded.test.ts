@@ -17,7 +17,7 @@ import { createKey } from '../src/accounts/keys/rules.ts'
 import { ReadBudget } from '../src/storage/budget.ts'
 import { Turns } from '../src/storage/turns.ts'
 import { describeService, operatorOf, type Service, startService, temporaryFolder } from './harness.ts'
-import { until } from './load.ts'
+import { acceptedSockets, until } from './load.ts'
 import { addPayouts } from './many-payouts.ts'
 
 const PAYOUTS = Number(process.env.PAYOUTS ?? 8000)
@@ -141,14 +141,7 @@ test('a caller that takes nothing of its answer is cut off, and one that is slow
     return { isWhole: !isBroken && socket.bytesRead > 250 * referrals.length }
   }
   // What the service does with the connection: who takes nothing of an answer does not hear that it has ended.
-  const accepted = new Map<number | undefined, Socket>()
-  const accept = (message: unknown) => {
-    // Cast: what Node publishes there.
-    const { socket } = message as { socket: Socket }
-    accepted.set(socket.remotePort, socket)
-  }
-  subscribe('net.server.socket', accept)
-  t.after(() => unsubscribe('net.server.socket', accept))
+  const accepted = acceptedSockets(t)
   const nothing = async (socket: Socket) => {
     if (socket.connecting) await once(socket, 'connect')
     while (!accepted.get(socket.localPort)?.destroyed) await delay(50)

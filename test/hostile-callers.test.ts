@@ -1,8 +1,6 @@
 /** Callers who ask for all that they can: what they hold up is their own work, and ends with them. */
 import assert from 'node:assert/strict'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
@@ -15,7 +13,7 @@ import {
   startService,
   temporaryFolder,
 } from './harness.ts'
-import { until } from './load.ts'
+import { acceptedSockets, residentMib, until } from './load.ts'
 import { addPayouts } from './many-payouts.ts'
 
 /** More than the service has under way at once when requests take long. */
@@ -152,14 +150,7 @@ test('who never reads an answer is cut off, and who waits for a long one is not'
     await service.close()
   })
   const { port } = new URL(service.url)
-  const accepted = new Map<number | undefined, Socket>()
-  const accept = (message: unknown) => {
-    // Cast: what Node publishes there.
-    const { socket } = message as { socket: Socket }
-    accepted.set(socket.remotePort, socket)
-  }
-  subscribe('net.server.socket', accept)
-  t.after(() => unsubscribe('net.server.socket', accept))
+  const accepted = acceptedSockets(t)
   const unread = async (path: string) => {
     const socket = connect(Number(port), '127.0.0.1').pause()
     sockets.push(socket)
@@ -187,9 +178,6 @@ test('who never reads an answer is cut off, and who waits for a long one is not'
   assert.match(answer, /^HTTP\/1.1 401 /)
   assert.ok(tookMs > 3000, `${tookMs} ms are less than a connection may be silent`)
 })
-
-const residentMib = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 
 test('of bodies that do not end only so much is kept, whoever sends them, and others are served', async t => {
   const folder = await temporaryFolder()

@@ -1,6 +1,10 @@
 /** Clients that keep asking, each on a connection that it keeps, and count every answer. */
 import { pbkdf2 } from 'node:crypto'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
+import type { Socket } from 'node:net'
+import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
@@ -135,3 +139,20 @@ export async function slowDisk(): Promise<void> {
   const derive = promisify(pbkdf2)
   await Promise.all(Array.from({ length: THREADS }, () => derive('', '', ROUNDS, 32, 'sha256')))
 }
+
+/** @returns the sockets that the services of this process have accepted, by the port of the client */
+export function acceptedSockets(t: TestContext): ReadonlyMap<number | undefined, Socket> {
+  const accepted = new Map<number | undefined, Socket>()
+  const accept = (message: unknown) => {
+    // Cast: what Node publishes there.
+    const { socket } = message as { socket: Socket }
+    accepted.set(socket.remotePort, socket)
+  }
+  subscribe('net.server.socket', accept)
+  t.after(() => unsubscribe('net.server.socket', accept))
+  return accepted
+}
+
+/** Memory of a process. */
+export const residentMib = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024

@@ -1,10 +1,10 @@
 /** More requests than can be answered: the service says no to some early, and answers the others in time. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ServeProcess, serveProcess, temporaryFolder } from './harness.ts'
+import { residentMib } from './load.ts'
 
 const CONNECTIONS = 1000
 /** More than any machine can answer. */
@@ -112,9 +112,6 @@ function newcomers({ announced: { url } }: ServeProcess): () => Promise<number[]
     return Promise.all(waits)
   }
 }
-
-const residentMib = (pid: number) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
 
 async function drive(
   service: ServeProcess,
