@@ -31,7 +31,7 @@ import { Allowances, type Grantor, grantAll } from './http/limits/allowances.ts'
 import { Limiter } from './http/limits/limiter.ts'
 import { Load } from './http/limits/load.ts'
 import { open } from './http/open.ts'
-import { isUnwanted, problemOf } from './http/problems.ts'
+import { faultOf, problemOf } from './http/problems.ts'
 import { type ServerOptions, serverOptions } from './http/server.ts'
 import { signed } from './http/signed.ts'
 import { finish } from './http/stages/finish.ts'
@@ -186,9 +186,9 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   app.addHook('onRequest', snapshot(database))
   app.addHook('onResponse', finish(options.logger))
   app.setErrorHandler((error, request, reply) => {
-    const { status, headers, body, cause } = problemOf(error)
-    if (status >= 500 && !isUnwanted(error))
-      options.logger.error({ id: request.id, err: cause ?? error }, 'request failed')
+    const { status, headers, body } = problemOf(error)
+    const err = faultOf(error)
+    if (err !== undefined) options.logger.error({ id: request.id, err }, 'request failed')
     reply.code(status).headers(headers).send(body)
   })
   // Where nothing takes a body none is read.

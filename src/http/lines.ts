@@ -14,7 +14,7 @@ import { type Database, DatabaseUnavailable, type Tx } from '../storage/database
 import type { HttpCall } from './call.ts'
 import type { LineResult, Lines, Shared } from './endpoint.ts'
 import { eraseAnswers, type NamedWrite, type Part, partOnce } from './idempotency.ts'
-import { failureOf } from './problems.ts'
+import { failureOf, faultOf } from './problems.ts'
 
 export const MOST_LINES = 10_000
 /** Lines of a part: as many as are done within the time, so that others need not wait longer for their turn to write. */
@@ -99,7 +99,8 @@ function* unanswered(lines: readonly Line[], error: unknown, { report }: Perform
 }
 
 function reportDefect(failure: Failure, report: Performing['report']): void {
-  if (entryOf(failure.failure).status >= 500) report(failure.cause ?? failure)
+  const fault = faultOf(failure)
+  if (fault !== undefined) report(fault)
 }
 
 interface PerformedPart extends Part {

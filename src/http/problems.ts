@@ -9,8 +9,6 @@ export interface Problem {
   readonly headers: Readonly<AnswerHeaders>
   /** JSON. */
   readonly body: string
-  /** For the log, when the fault is not the caller's. */
-  readonly cause?: unknown
 }
 
 const RETRY_AFTER_SECONDS = '1'
@@ -71,7 +69,6 @@ export function problemOf(error: unknown): Problem {
     status,
     headers,
     body: JSON.stringify({ code, message: failure.message, data: { status, ...failure.data } }),
-    ...(status >= 500 && { cause: failure.cause }),
   }
 }
 
@@ -89,6 +86,16 @@ export function isUnwanted(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable) return error.reason === 'not wanted'
   // Of an answer whose pieces were not read to the end.
   return codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE'
+}
+
+/**
+ * For the log: what went wrong in the service or its database.
+ * @returns undefined where the fault is the caller's, nobody waits for the answer, or the service refuses what is too much
+ */
+export function faultOf(error: unknown): unknown {
+  if (isUnwanted(error)) return undefined
+  const { failure, cause } = failureOf(error)
+  return entryOf(failure).status >= 500 ? cause : undefined
 }
 
 /** The failure for any error. */
