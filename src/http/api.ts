@@ -1,7 +1,7 @@
 /**
  * Registers the resources' endpoints under a base path. A request passes through the stages in `stages/` in the order of
  * their registration here; Fastify reads the body between `onRequest` and `preHandler`. A stage throws a Failure, sets
- * headers, or fills one property of the request, and knows of no other stage.
+ * headers, or fills a property of the request, and knows of no other stage.
  * See docs/decisions/stages.md.
  */
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
@@ -24,7 +24,7 @@ import { type Admission, admit } from './stages/admit.ts'
 import { readArguments } from './stages/arguments.ts'
 import { type Authenticate, authenticate } from './stages/authenticate.ts'
 import { authorize, Routes } from './stages/authorize.ts'
-import { LINES_BYTES, lines } from './stages/lines.ts'
+import { body, LINES_BYTES } from './stages/body.ts'
 import { origin } from './stages/origin.ts'
 import { type Guards, perform } from './stages/perform.ts'
 import { send } from './stages/send.ts'
@@ -92,7 +92,7 @@ function addEndpoint(
     method: [...endpoint.methods],
     url,
     ...(endpoint.bodyLimitBytes !== undefined && { bodyLimit: endpoint.bodyLimitBytes }),
-    onRequest: [authorize(endpoint.permission), ...(takesBody(endpoint) ? [lines(endpoint, load)] : [])],
+    onRequest: [authorize(endpoint.permission), ...(takesBody(endpoint) ? [body(endpoint, load)] : [])],
     preHandler: [admit(endpoint, options), readArguments(resource, endpoint, options)],
     // Answers to writes come together by themselves: they wait for the commit that they share.
     ...(endpoint.methods.includes('GET') && { onSend: together }),

@@ -7,8 +7,8 @@ import { Failure } from '../base/errors.ts'
 import { networksOf } from '../base/network.ts'
 import type { Context } from '../events/write.ts'
 import type { Resource, SignedEndpoint } from './endpoint.ts'
+import { admitBody } from './limits/bodies.ts'
 import type { Load } from './limits/load.ts'
-import { admitBody } from './stages/bodies.ts'
 import { refuse, shed } from './stages/shed.ts'
 
 export interface SignedOptions {
@@ -32,8 +32,9 @@ function addSigned(scope: FastifyInstance, endpoint: SignedEndpoint, context: Co
   const admit: onRequestHookHandler = (request, reply, done) => {
     try {
       admitBody(request, reply, load, networksOf(request.ip)[0])
-    } catch {
-      // Whoever else sends from there: to a sender it is the service that is not ready.
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      // Other senders of its network may have used up the limit, so for this one the service is overloaded.
       refuse(reply)
       return
     }

@@ -15,7 +15,7 @@ import {
   parseUrlEncoded,
   splitLines,
 } from '../parameters.ts'
-import { sendsLines } from './lines.ts'
+import { sendsLines } from './body.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

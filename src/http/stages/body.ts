@@ -1,10 +1,9 @@
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { Failure } from '../../base/errors.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { ownerOf } from '../idempotency.ts'
+import { admitBody } from '../limits/bodies.ts'
 import { type Load, releaseAfter } from '../limits/load.ts'
 import { hasLines } from '../parameters.ts'
-import { admitBody } from './bodies.ts'
 
 /** Largest NDJSON body, where other bodies have a lower limit. */
 export const LINES_BYTES = 8 * 1024 * 1024
@@ -13,17 +12,18 @@ export const LINES_BYTES = 8 * 1024 * 1024
 export const sendsLines = (request: FastifyRequest) => hasLines(request.headers['content-type'] ?? '')
 
 /**
- * Admits a body before it is read: 415 if it is NDJSON and the endpoint takes none, 429 and 503 when there are too many at
- * once.
+ * Admits a body before it is read: 415 if it is NDJSON and the endpoint takes none, or the reverse; 429 and 503 when there
+ * are too many at once.
  */
-export function lines(endpoint: Endpoint, load: Load): onRequestAsyncHookHandler {
+export function body(endpoint: Endpoint, load: Load): onRequestAsyncHookHandler {
   return async (request, reply) => {
-    if (!sendsLines(request)) {
+    const { name } = request.actor!
+    if (sendsLines(request)) {
+      if (!endpoint.lines) throw new Failure('unsupported_media_type')
+      releaseAfter(reply, load.batch(name))
+    } else {
       if (endpoint.onlyLines) throw new Failure('unsupported_media_type')
-      admitBody(request, reply, load, request.actor!.name)
-      return
+      admitBody(request, reply, load, name)
     }
-    if (!endpoint.lines) throw new Failure('unsupported_media_type')
-    releaseAfter(reply, load.batch(ownerOf(request.actor!)))
   }
 }
