@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { permissions } from '../src/app.ts'
-import { Load } from '../src/http/limits/load.ts'
 import { queries } from '../src/storage/timing.ts'
 import {
   ADMIN_PASSWORD,
@@ -333,63 +332,5 @@ describeService('a flood of log-ins', service => {
     assert.equal((await edit).status, 200)
     assert.deepEqual(order, ['write', 'edit'])
     assert.equal((await service().visitor().logIn('edited', 'long enough')).status, 201)
-  })
-})
-
-describe('overload', () => {
-  test('what takes long is refused before it piles up, and taken again afterwards', async () => {
-    const guard = new Load(1000)
-    const begun = Array.from({ length: 1024 }, (_, number) => guard.begin(`${number}`))
-    assert.equal(guard.tooMuch, true)
-    await delay(300)
-    for (const end of begun) end()
-    assert.equal(guard.tooMuch, false)
-    // They took 300 ms each: from now on fewer are taken.
-    const fewer = Array.from({ length: 900 }, (_, number) => guard.begin(`${number}`))
-    assert.equal(guard.tooMuch, true)
-    for (const end of fewer) end()
-  })
-
-  test('a single long turn of the event loop refuses nobody, one after the other do', async t => {
-    let time = 1000
-    // The machine's own would add turns that are long because others have the processor.
-    t.mock.method(performance, 'now', () => time)
-    const guard = new Load(1000)
-    const turn = async () => {
-      let refused = 0
-      for (const end = time + 80; time < end; time += 0.1) if (guard.tooMuch) refused += 1
-      await setImmediate()
-      return refused
-    }
-    assert.equal(await turn(), 0)
-    assert.equal(guard.tooMuch, false)
-    time += 1
-    await setImmediate()
-    await turn()
-    await turn()
-    assert.ok((await turn()) > 0)
-    time += 1100
-    assert.equal(await turn(), 0)
-  })
-
-  test('the thirty-third who waits for a hash is refused, until one of them has it', () => {
-    const guard = new Load(1000)
-    const ends = Array.from({ length: 32 }, () => guard.hash())
-    assert.throws(() => guard.hash(), { failure: 'overloaded' })
-    ends[0]!()
-    guard.hash()
-    assert.throws(() => guard.hash(), { failure: 'overloaded' })
-  })
-
-  test('streams are counted by caller', () => {
-    const guard = new Load(1000)
-    const ends = Array.from({ length: 16 }, () => guard.stream('a'))
-    assert.throws(() => guard.stream('a'), { failure: 'too_many_streams' })
-    ends[0]!()
-    guard.stream('a')
-    for (let caller = 0; caller < 7; caller += 1) {
-      for (let number = 0; number < 16; number += 1) guard.stream(`b${caller}`)
-    }
-    assert.throws(() => guard.stream('c'), { failure: 'overloaded' })
   })
 })

@@ -4,8 +4,10 @@
  * Two queues can grow. One consists of requests that the process has not looked at yet: once several turns of the event
  * loop in a row are long, only requests early in a turn are accepted. The other consists of requests that wait for the
  * database: its limit adapts to how long they take. Both go by time, so there are no numbers to tune. The last places of
- * the second queue are for callers who have few, so that whoever sends much refuses nobody but themselves. Password
- * hashing has a limit of its own, so that a flood of log-ins refuses nobody else.
+ * the second queue are for callers who have few, so a caller who sends much is the only one to be refused.
+ *
+ * What takes long for other reasons has limits of its own, in total and per caller: hashing of passwords, so that a flood of
+ * log-ins refuses nobody else, long answers, and bodies.
  * See docs/decisions/overload.md.
  */
 import type { Socket } from 'node:net'
@@ -13,9 +15,9 @@ import type { FastifyReply } from 'fastify'
 import { Failure, type FailureName } from '../../base/errors.ts'
 import { MIB } from '../../base/schemas.ts'
 
-/** Accepted in any case: with so few callers it is the work that is heavy, and refusing some would not help. */
+/** Accepted in one turn in any case: with so few callers the work itself is heavy, and refusing some would not help. */
 const FEW = 256
-/** The same in one turn, where there are more callers. */
+/** The same if there are more callers than that. */
 const FEW_OF_MANY = 64
 
 const TURN_MS = 25
@@ -23,12 +25,12 @@ const TURN_MS = 25
 const LATE_FOR_MS = 1000
 
 const MOST_UNDER_WAY = 1024
-/** Of these places, for callers who have less than an equal share of the others. */
+/** How many of these places are for callers who have less than an equal share of the others. */
 const FOR_OTHERS = FEW
 const ANSWER_MS = 150
 const ADAPT_EVERY_MS = 250
 
-/** How many times as long as the service may take for a part of an answer its caller may take none. */
+/** How long a caller may take nothing of its answer, as a multiple of the time in which the service has to read a part of it. */
 const STALLED_TIMES = 3
 
 /** About three seconds of hashing on two cores. */
@@ -41,11 +43,11 @@ const STREAMS_PER_CALLER = 16
 const BATCHES = 16
 const BATCHES_PER_CALLER = 4
 
-/** Of other bodies, in bytes. */
+/** Other bodies, in bytes. */
 const BODIES = 256 * MIB
 const BODIES_PER_CALLER = 64 * MIB
 
-/** Releases a place when an answer has been read or given up; at once where its client has already gone. */
+/** Releases a place once the answer has been read or its client has disconnected, which it may have already. */
 export function releaseAfter({ raw }: FastifyReply, release: () => void): void {
   if (raw.destroyed) release()
   else raw.once('close', release)
@@ -54,10 +56,10 @@ export function releaseAfter({ raw }: FastifyReply, release: () => void): void {
 export class Load {
   /** Read time allowed until the answer, or until its next part. */
   readonly readMs: number
-  /** How long a caller may take nothing of its answer. */
+  /** How long a caller may take nothing of its answer before it is cut off. */
   readonly stalledMs: number
   #turnBegan = 0
-  #takenInTurn = 0
+  #acceptedInTurn = 0
   #wasLong = false
   #lateUntil = 0
 
@@ -80,7 +82,7 @@ export class Load {
     this.stalledMs = STALLED_TIMES * readMs
   }
 
-  /** Counts a connection until it closes: each has one caller. */
+  /** Counts a connection until it closes, as one caller. */
   readonly connected = (socket: Socket): void => {
     this.#connections += 1
     socket.once('close', () => {
@@ -88,21 +90,25 @@ export class Load {
     })
   }
 
-  /** Whether to refuse the request; must be read once per request, before any other work. */
-  get tooMuch(): boolean {
+  /**
+   * Accepts a request, whoever sends it; to be called once for each, before any other work.
+   * @returns false if it has to be refused
+   */
+  accept(): boolean {
     const time = performance.now()
     if (this.#turnBegan === 0) {
       this.#turnBegan = time
       setImmediate(this.#endTurn)
     }
-    if (this.#underWay >= this.#mostUnderWay) return true
+    if (this.#underWay >= this.#mostUnderWay) return false
     const few = this.#connections > FEW ? FEW_OF_MANY : FEW
-    const isLate = this.#takenInTurn >= few && time - this.#turnBegan > TURN_MS && time < this.#lateUntil
-    if (!isLate) this.#takenInTurn += 1
-    return isLate
+    const isLate = this.#acceptedInTurn >= few && time - this.#turnBegan > TURN_MS && time < this.#lateUntil
+    if (isLate) return false
+    this.#acceptedInTurn += 1
+    return true
   }
 
-  /** Whether the places that are left are for others: the caller has an equal share of the rest. */
+  /** Whether the places that are left are for others, because the caller has an equal share of the rest. */
   hasItsShare(caller: string): boolean {
     const shared = this.#mostUnderWay - FOR_OTHERS
     if (this.#underWay < shared) return false
@@ -110,8 +116,9 @@ export class Load {
   }
 
   /**
+   * Starts a request.
    * @returns a function to call at the end
-   * @throws Failure overloaded when the caller has its share: many may have been accepted before the first began
+   * @throws Failure overloaded when the caller has its share: many requests may have been accepted before the first began
    */
   begin(caller: string): () => void {
     if (this.hasItsShare(caller)) throw new Failure('overloaded')
@@ -160,7 +167,8 @@ export class Load {
   }
 
   /**
-   * The same for a body of many lines, before it is read.
+   * Reserves memory for a body of many lines, before it is read.
+   * @returns a function to call at the end
    * @throws Failure too_many_bodies, overloaded
    */
   batch(caller: string): () => void {
@@ -168,8 +176,9 @@ export class Load {
   }
 
   /**
-   * The same for another body.
-   * @param bytes how long it may be
+   * Reserves memory for another body, before it is read.
+   * @param bytes its maximum length
+   * @returns a function to call at the end
    * @throws Failure too_many_bodies, overloaded
    */
   body(caller: string, bytes: number): () => void {
@@ -183,7 +192,7 @@ export class Load {
     if (isLong && (this.#wasLong || time < this.#lateUntil)) this.#lateUntil = time + LATE_FOR_MS
     this.#wasLong = isLong
     this.#turnBegan = 0
-    this.#takenInTurn = 0
+    this.#acceptedInTurn = 0
   }
 
   #adapt(time: number): void {
@@ -198,7 +207,7 @@ export class Load {
   }
 }
 
-/** Limits the concurrency of long work, in total and per caller. */
+/** Limits what is in progress at the same time, in total and per caller. */
 class Places {
   readonly #most: number
   readonly #mostPerCaller: number
@@ -214,8 +223,9 @@ class Places {
   }
 
   /**
-   * Takes some places, or all, where more are needed than there are.
+   * Takes some places. If a single piece of work needs more than a caller may have, it takes all that a caller may have.
    * @returns a function to call at the end
+   * @throws Failure overloaded, or that of the limit per caller
    */
   take(caller: string, needed = 1): () => void {
     const count = Math.min(needed, this.#mostPerCaller)
@@ -231,7 +241,7 @@ class Places {
   }
 }
 
-/** Names with nothing are not kept. */
+/** Removes a name whose count is 0. */
 function addTo(counts: Map<string, number>, name: string, change: number): void {
   const count = (counts.get(name) ?? 0) + change
   if (count === 0) counts.delete(name)

@@ -16,8 +16,8 @@ const { status, headers, body } = problemOf(new Failure('overloaded'))
 /** Answers 503 at once to a request that would be answered too late. */
 export function shed(load: Load): onRequestHookHandler {
   return (_request, reply, done) => {
-    if (load.tooMuch) refuse(reply)
-    else done()
+    if (load.accept()) done()
+    else refuse(reply)
   }
 }
 
