@@ -21,13 +21,14 @@ import { openDatabase } from '../storage/open.ts'
 import { prepareSearch } from '../storage/search-index.ts'
 import { makeSecretKey, openKeyWarning } from '../storage/secret-keys.ts'
 import type { ServeConfig } from './config.ts'
-import { Entrances } from './entrances.ts'
 import { listensOn } from './listen.ts'
 import { askPrimary } from './messages.ts'
+import { ListeningSockets } from './sockets.ts'
 
-/** What takes longer is cut off, so that the process ends two seconds later. */
+/** Requests that take longer are cut off; the process ends within two more seconds. */
 const SHUTDOWN_MS = 8_000
-const IDLE_LOOKED_FOR_EVERY_MS = 100
+const IDLE_CLOSED_EVERY_MS = 100
+/** How long connections without requests stay open, since a request may be on its way. */
 const SILENCE_MS = 1000
 
 /** First account and key of a new database; shown once. */
@@ -95,13 +96,13 @@ async function run(
     cutOff: cutOff.signal,
     logger: log,
   })
-  const entrances = new Entrances(app)
+  const sockets = new ListeningSockets(app)
   let metrics: Server | undefined
   const watching = new AbortController()
   try {
     metrics = await openMetrics(app, database, config)
     // Listening comes first: if the port is taken, no password has been created that nobody has seen.
-    const url = await listensOn(entrances.open(host, port), host, port)
+    const url = await listensOn(sockets.open(host, port), host, port)
     // While there is nothing to finish, a signal ends the process at once, including SIGHUP, which a terminal sends when
     // it is closed; for a worker, the primary handles it.
     const stop = stopSignal(cluster.isWorker ? [] : ['SIGHUP'])
@@ -120,7 +121,7 @@ async function run(
   } finally {
     watching.abort()
     metrics?.close()
-    await close(app, entrances, log, cutOff)
+    await close(app, sockets, log, cutOff)
   }
 }
 
@@ -199,12 +200,12 @@ export function stopSignal(others: readonly NodeJS.Signals[] = []): Promise<stri
 
 /**
  * Graceful shutdown. A request may be on its way on an open connection, so connections are not cut: each ends with
- * its next answer, or after some seconds of silence.
- * @param cutOff of what is under way for longer
+ * its next answer, or after a second of silence.
+ * @param cutOff aborted if requests are still in progress after `SHUTDOWN_MS`
  */
 async function close(
   app: FastifyInstance,
-  entrances: Entrances,
+  sockets: ListeningSockets,
   log: Logger,
   cutOff: AbortController,
 ): Promise<void> {
@@ -217,10 +218,10 @@ async function close(
   app.server.prependListener('request', (_request, response) => {
     response.shouldKeepAlive = false
   })
-  const closing = entrances.close()
+  const closing = sockets.close()
   await Promise.race([closing, delay(SILENCE_MS)])
-  // Of requests that were under way before: their answers do not end the connection.
-  const reaping = setInterval(() => app.server.closeIdleConnections(), IDLE_LOOKED_FOR_EVERY_MS)
+  // The answers to requests that began before do not end their connections.
+  const reaping = setInterval(() => app.server.closeIdleConnections(), IDLE_CLOSED_EVERY_MS)
   await Promise.all([app.close(), closing])
   clearTimeout(late)
   clearInterval(reaping)

@@ -2,8 +2,8 @@
  * The sockets on which a process accepts connections: several on one port.
  *
  * In each turn of its event loop Node accepts one connection from each of them. When a thousand callers ask for more than
- * can be done, a turn takes a tenth of a second, and who is not connected yet, such as a visitor who follows a link, would
- * wait behind all who came before: with one socket, none of 800 was answered within eight seconds.
+ * can be done, a turn takes a tenth of a second, and with one socket a new client, such as a visitor who follows a link,
+ * waits behind all earlier ones: none of 800 was answered within eight seconds.
  * See docs/decisions/overload.md.
  */
 import cluster from 'node:cluster'
@@ -12,18 +12,18 @@ import { type AddressInfo, createServer, Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { tryPort } from './listen.ts'
 
-const ENTRANCES = 32
+const SOCKETS = 32
 
 /**
- * Connections that the kernel holds for each while the process is busy, of which it allows net.core.somaxconn, 4096 by
- * default. Those beyond are lost: their clients try again after 1, 3 and 7 seconds.
+ * Connections that the kernel holds for each socket while the process is busy; it allows at most net.core.somaxconn, 4096
+ * by default. Further ones are dropped, and their clients try again after 1, 3 and 7 seconds.
  */
 const BACKLOG = 4096
 
-/** A worker gets its connections from the primary process; elsewhere than on Linux a port has one socket. */
-const isOne = () => cluster.isWorker || process.platform !== 'linux'
+/** A worker gets its connections from the primary process. Only Linux distributes connections among sockets. */
+const hasOneSocket = () => cluster.isWorker || process.platform !== 'linux'
 
-export class Entrances {
+export class ListeningSockets {
   readonly #app: FastifyInstance
   readonly #servers: Server[]
 
@@ -33,36 +33,39 @@ export class Entrances {
   }
 
   /**
-   * Listens.
-   * @param port 0 for any that is free
+   * Starts listening.
+   * @param port 0 means any free port
    * @returns the URL
    * @throws the system's error
    */
   async open(host: string, port: number): Promise<string> {
     const listenTextResolver = () => 'listening'
-    if (isOne()) return this.#app.listen({ host, port, backlog: BACKLOG, listenTextResolver })
-    // The kernel would let two services share a port that both open for several sockets.
+    if (hasOneSocket()) return this.#app.listen({ host, port, backlog: BACKLOG, listenTextResolver })
+    // With reusePort the kernel would let a second service share the port.
     if (port !== 0) await tryPort(host, port)
     const shared = { backlog: BACKLOG, reusePort: true }
     const url = await this.#app.listen({ host, port, listenTextResolver, ...shared })
     const { server } = this.#app
-    // Cast: it listens on a port.
+    // Cast: a server that listens on a port has an address with one.
     const opened = (server.address() as AddressInfo).port
-    server.maxConnections = Math.ceil(server.maxConnections / ENTRANCES)
-    while (this.#servers.length < ENTRANCES) {
-      // As an HTTP server accepts them.
-      const entrance = createServer({ allowHalfOpen: true, noDelay: true }, socket =>
+    server.maxConnections = Math.ceil(server.maxConnections / SOCKETS)
+    while (this.#servers.length < SOCKETS) {
+      // With the options of Node's HTTP server.
+      const another = createServer({ allowHalfOpen: true, noDelay: true }, socket =>
         server.emit('connection', socket),
       )
-      entrance.maxConnections = server.maxConnections
-      this.#servers.push(entrance)
-      entrance.listen({ host, port: opened, ...shared })
-      await once(entrance, 'listening')
+      another.maxConnections = server.maxConnections
+      this.#servers.push(another)
+      another.listen({ host, port: opened, ...shared })
+      await once(another, 'listening')
     }
     return url
   }
 
-  /** Stops listening. @returns when all connections have ended, which are left as they are */
+  /**
+   * Stops listening. Open connections stay as they are.
+   * @returns once all of them have ended
+   */
   async close(): Promise<void> {
     const open = this.#servers.filter(({ listening }) => listening)
     const closed = open.map(server => once(server, 'close'))
