@@ -34,8 +34,8 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
   if (cluster.isWorker) return work(config)
   const { log, closeLog } = await openLog(config.logLevel, true)
   const port = config.port || (await listensOn(freePort(config.host), config.host, config.port))
-  const crew = new Crew(config.workers || availableParallelism(), port, log)
-  process.on('SIGHUP', () => crew.roll())
+  const workers = new Workers(config.workers || availableParallelism(), port, log)
+  process.on('SIGHUP', () => workers.roll())
   let metrics: Server | undefined
   let anchor: { close: () => Promise<void> } | undefined
   try {
@@ -49,7 +49,7 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
     const stop = stopSignal()
     try {
       // Starting workers may take long; a stop signal does not wait for them.
-      const url = await Promise.race([crew.start(), stop.then(() => undefined)])
+      const url = await Promise.race([workers.start(), stop.then(() => undefined)])
       if (url !== undefined) await welcome(database, config, access => announce(url, access))
     } finally {
       await database.close()
@@ -57,7 +57,7 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
     log.info({ signal: await stop }, 'stopping')
   } finally {
     metrics?.close()
-    await crew.stop()
+    await workers.stop()
     await anchor?.close()
     await closeLog()
   }
@@ -86,7 +86,8 @@ async function work(config: ServeConfig): Promise<void> {
   process.exit()
 }
 
-class Crew {
+/** The workers of this primary process. */
+class Workers {
   readonly #size: number
   readonly #log: Logger
   /** Workers that should be running: one that ends is replaced. */
@@ -105,8 +106,8 @@ class Crew {
   /** @returns the URL, once all workers answer */
   async start(): Promise<string> {
     // The first worker starts alone, so that a start-up error is reported once.
-    const url = await this.#add()
-    await Promise.all(Array.from({ length: this.#size - 1 }, () => this.#add()))
+    const url = await this.#startWorker()
+    await Promise.all(Array.from({ length: this.#size - 1 }, () => this.#startWorker()))
     return url
   }
 
@@ -129,7 +130,7 @@ class Crew {
     this.#log.info('replacing the workers')
     for (const worker of [...this.#workers]) {
       if (this.#stopping.signal.aborted) return
-      if (this.#workers.has(worker)) await this.#succeed(worker)
+      if (this.#workers.has(worker)) await this.#replaceOne(worker)
     }
     if (this.#workers.size < this.#size) {
       throw new CommandFailed('Workers are missing, and their successors do not listen yet.')
@@ -137,14 +138,14 @@ class Crew {
     this.#log.info('all workers were replaced')
   }
 
-  /** Starts a worker's successor, then ends the worker; without a successor it stays. */
-  async #succeed(worker: Worker): Promise<void> {
+  /** Starts the successor of a worker, then ends the worker. It stays if the successor does not start. */
+  async #replaceOne(worker: Worker): Promise<void> {
     // If it ends by itself now, its successor is already starting.
     this.#workers.delete(worker)
     try {
-      await this.#add()
+      await this.#startWorker()
     } catch (error) {
-      if (worker.isDead()) void this.#replace()
+      if (worker.isDead()) void this.#startSuccessor()
       else this.#workers.add(worker)
       throw error
     }
@@ -156,7 +157,7 @@ class Crew {
    * @returns the URL, once it answers
    * @throws CommandFailed if it ends before
    */
-  async #add(): Promise<string> {
+  async #startWorker(): Promise<string> {
     this.#stopping.signal.throwIfAborted()
     const worker = cluster.fork()
     const startedAt = performance.now()
@@ -180,20 +181,20 @@ class Crew {
       if (!this.#workers.delete(worker) || this.#stopping.signal.aborted) return
       this.#log.error({ worker: worker.process.pid, code, signal }, 'a worker ended and is replaced')
       if (performance.now() - startedAt > PROVEN_AFTER_MS) this.#failures = 0
-      void this.#replace()
+      void this.#startSuccessor()
     })
     return promise
   }
 
-  /** Retries until there is a successor, with growing pauses, since the cause may pass. */
-  async #replace(): Promise<void> {
+  /** Starts the successor of a worker that has ended. Retries with growing pauses, since the cause may pass. */
+  async #startSuccessor(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS)
       this.#failures += 1
       try {
         await delay(pauseMs, undefined, { signal })
-        await this.#add()
+        await this.#startWorker()
         return
       } catch (error) {
         if (signal.aborted) return
