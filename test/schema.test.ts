@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import { type RawBuilder, sql } from 'kysely'
 import { usersTable } from '../src/accounts/users/table.ts'
 import { features, schema } from '../src/app.ts'
@@ -69,13 +70,22 @@ const OF_THE_FIRST_RELEASE = 'affiliates'
 const choicesOf = ({ wire }: Field): unknown =>
   wire && 'enum' in wire && Array.isArray(wire.enum) ? wire.enum.toSorted() : undefined
 
-const sorted = (columns: readonly Found[]) => columns.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+/** Compares two sets, so that a failure says what is missing on which side. */
+function assertDeclared(declared: readonly unknown[], inDatabase: readonly unknown[]): void {
+  const without = (all: readonly unknown[], others: readonly unknown[]) =>
+    all.filter(one => !others.some(other => isDeepStrictEqual(one, other)))
+  assert.deepEqual(
+    { onlyDeclared: without(declared, inDatabase), onlyInDatabase: without(inDatabase, declared) },
+    { onlyDeclared: [], onlyInDatabase: [] },
+  )
+  assert.equal(inDatabase.length, declared.length)
+}
 
 describeService('the tables that are declared', service => {
   for (const table of schema) {
     test(`${table.name}: names, types and what may be null are those of the database`, async () => {
       const declared = [...columnsOf(table)].map(([name, { type, nullable }]) => ({ name, type, nullable }))
-      assert.deepEqual(sorted(await columnsIn(service().database, table.name)), sorted(declared))
+      assertDeclared(declared, await columnsIn(service().database, table.name))
     })
   }
 
@@ -84,7 +94,7 @@ describeService('the tables that are declared', service => {
       const declared = [...columnsOf(table)].flatMap(([name, { references }]) =>
         references && !references.outlives ? [[name, references.table, references.column ?? 'id']] : [],
       )
-      assert.deepEqual((await foreignKeys(service().database, table.name)).sort(), declared.sort())
+      assertDeclared(declared, await foreignKeys(service().database, table.name))
     })
   }
 
@@ -99,14 +109,16 @@ describeService('the tables that are declared', service => {
         /CHECK \((\w+) (?:IN \('[^)]*|= '[^']*'(?: OR \1 = '[^']*')*)\)/g,
       )
       const taken = [...lists].map(([check, column]): [string, string[]] => [
-        column!,
+        `${kind.name}.${column}`,
         [...check.matchAll(/'([^']*)'/g)].map(([, value]) => value!).toSorted(),
       ])
       const values = partsOf(kind.fields).flatMap(({ column, field }) => {
         const choices = choicesOf(field)
-        return choices && `${kind.table.name}.${column}` !== GROWING ? [[column, choices]] : []
+        return choices && `${kind.table.name}.${column}` !== GROWING
+          ? [[`${kind.name}.${column}`, choices]]
+          : []
       })
-      assert.deepEqual(taken.sort(), values.sort(), kind.name)
+      assertDeclared(values, taken)
     }
   })
 
