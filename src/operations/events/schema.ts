@@ -65,7 +65,7 @@ const listArguments = (kinds: string[], types: string[]) =>
 
 export type ListArguments = Static<ReturnType<typeof listArguments>>
 
-/** The kinds of record that programs may follow. Sessions are left out: they concern the administration area alone. */
+/** The kinds of record that programs may follow: not those that only concern the service itself or the administration area. */
 export const publicVocabulary = (schema: Schema) => vocabulary(schema, logged => logged.public)
 
 /** The schemas of the events over the tables of a schema. */
