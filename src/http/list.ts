@@ -9,6 +9,7 @@ import { choice, flag, line, listOf } from '../base/schemas.ts'
 import { parseSearch } from '../base/text.ts'
 import { memberOf } from '../base/unknown.ts'
 import type { Order, Page } from '../storage/page.ts'
+import { type Cursor, decodeCursor, encodeCursor } from './cursor.ts'
 import type { Answer, Call } from './endpoint.ts'
 import type { AnswerHeaders } from './headers.ts'
 import { decodeName } from './parameters.ts'
@@ -173,8 +174,8 @@ export async function answerList<Row, Args extends ListArguments>(
   if (args.count) headers['X-Total-Count'] = String(await listing.count(call, args))
 
   const linkAfter = (row: Row) => {
-    const cursor = encodeCursor(start.orderby, start.descending, placeOf(row, order, listing))
-    headers.Link = linkTo(call, 'cursor', cursor, { without: ['offset'], path: listing.path?.(args) })
+    const cursor = encodeCursor({ ...start, after: placeOf(row, order, listing) })
+    headers.Link = nextLink(call, 'cursor', cursor, { without: ['offset'], path: listing.path?.(args) })
   }
 
   if (limit <= ONE_PIECE_ROWS) {
@@ -290,18 +291,12 @@ async function rowWriter<Row, Args extends ListArguments>(
     JSON.stringify(Object.fromEntries(Object.entries(show(row)).filter(([name]) => !hidden.has(name))))
 }
 
-interface Start {
-  readonly orderby: string
-  readonly descending: boolean
-  readonly after: Page['after']
-}
-
 /** @throws Failure invalid_argument, forbidden */
 function whereToStart(
   call: Call,
   args: ListArguments,
   { orders, searchNeeds }: Pick<Listing<never, never>, 'orders' | 'searchNeeds'>,
-): Start {
+): Cursor {
   const start = startOf(args, orders)
   refuseUnread(call, orders[start.orderby]!.needs, `order by ${start.orderby}`)
   if (args.search && !('id' in parseSearch(args.search))) refuseUnread(call, searchNeeds, 'search by text')
@@ -316,7 +311,7 @@ function refuseUnread({ actor }: Call, permission: string | undefined, what: str
   })
 }
 
-function startOf(args: ListArguments, orders: Readonly<Record<string, Order>>): Start {
+function startOf(args: ListArguments, orders: Readonly<Record<string, Order>>): Cursor {
   const orderby = args.orderby ?? Object.keys(orders)[0]!
   const descending = args.order === 'desc'
   if (args.cursor === undefined) return { orderby, descending, after: undefined }
@@ -334,38 +329,8 @@ function startOf(args: ListArguments, orders: Readonly<Record<string, Order>>): 
   return cursor
 }
 
-// A cursor holds the order and the last row's position in it. It grants no access: a forged one only starts
-// elsewhere.
-
-function encodeCursor(
-  orderby: string,
-  descending: boolean,
-  { value, id }: NonNullable<Page['after']>,
-): string {
-  return Buffer.from(JSON.stringify([orderby, descending ? 'desc' : 'asc', value, id])).toString('base64url')
-}
-
-function decodeCursor(text: string, orders: Readonly<Record<string, Order>>): Start | undefined {
-  let parts: unknown
-  try {
-    parts = JSON.parse(Buffer.from(text, 'base64url').toString())
-  } catch {
-    return undefined
-  }
-  if (!Array.isArray(parts) || parts.length !== 4) return undefined
-  const [orderby, direction, value, id] = parts
-  if (typeof orderby !== 'string' || !Object.hasOwn(orders, orderby)) return undefined
-  if (direction !== 'asc' && direction !== 'desc') return undefined
-  const isValue =
-    orders[orderby]!.kind === 'number'
-      ? Number.isSafeInteger(value)
-      : typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
-  if (!isValue || !Number.isSafeInteger(id) || id < 1) return undefined
-  return { orderby, descending: direction === 'desc', after: { value, id } }
-}
-
 /** Link header for the next page: this request's URL with the argument set, and without those it replaces. */
-export function linkTo(
+export function nextLink(
   call: Call,
   argument: string,
   value: string,

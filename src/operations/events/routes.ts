@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { endpoint, type Resource } from '../../http/endpoint.ts'
-import { linkTo } from '../../http/list.ts'
+import { nextLink } from '../../http/list.ts'
 import { renderer } from '../../http/render.ts'
 import type { Schema } from '../../storage/table.ts'
 import * as rules from './rules.ts'
@@ -27,7 +27,7 @@ export function events(schema: Schema): Resource {
           return {
             status: 200,
             body: `[${events.map(render).join(',')}]`,
-            ...(next !== undefined && { headers: { Link: linkTo(call, 'after', String(next)) } }),
+            ...(next !== undefined && { headers: { Link: nextLink(call, 'after', String(next)) } }),
           }
         },
       }),
