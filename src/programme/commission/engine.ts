@@ -11,7 +11,7 @@ import { DAY_SECONDS, dayOf } from '../../base/time.ts'
 import { isText, isTier, type NumberCondition } from './conditions.ts'
 import type { RateType, Rule } from './model.ts'
 import type { RuleSet } from './rule-set.ts'
-import type { Earner, Sale, SoldBefore } from './sale.ts'
+import type { EarlierSales, Earner, Sale } from './sale.ts'
 
 /** A limit of a rule that a sale exceeds. */
 interface Beyond {
@@ -300,7 +300,7 @@ function partByRule(
   }
 }
 
-function reachedBy({ conditions }: Rule, tiers: SoldBefore): Reached[] {
+function reachedBy({ conditions }: Rule, tiers: EarlierSales): Reached[] {
   return conditions.flatMap(condition => {
     if (isText(condition) || !isTier(condition.field)) return []
     return [{ condition, had: String(tiers[condition.field]) }]

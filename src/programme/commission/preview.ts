@@ -16,7 +16,7 @@ import { dataOf, earningSchema, sentenceOfObstacle, sentencesOf } from './explan
 import { earnerOf, exchangeAt } from './judging.ts'
 import { type RuleRow, rule, ruleOf } from './rule.ts'
 import { RuleSet } from './rule-set.ts'
-import { type Earner, kinds, lineFrom, type Sale, type SoldBefore } from './sale.ts'
+import { type EarlierSales, type Earner, kinds, lineFrom, type Sale } from './sale.ts'
 import * as store from './store.ts'
 
 /** Number of rules listed. */
@@ -211,7 +211,7 @@ function problemsIn(args: Partial<PreviewArguments>, settings: Settings): Proble
 }
 
 /** The affiliate's sales so far, or those that are supposed. */
-function tiersOf(args: PreviewArguments, sold: SoldBefore, { decimals }: Settings): SoldBefore {
+function tiersOf(args: PreviewArguments, sold: EarlierSales, { decimals }: Settings): EarlierSales {
   const { sales_in_month, sales_ever, volume_in_month, volume_ever } = args
   const units = (value: number | undefined) =>
     value === undefined ? undefined : BigInt(toUnits(value, decimals)!)

@@ -74,11 +74,11 @@ export interface Earner {
   readonly rate: number | null
   readonly rateType: string | null
   /** Needed when `asksForSales`. */
-  readonly tiers?: SoldBefore
+  readonly tiers?: EarlierSales
 }
 
 /** The affiliate's sales before this one: how many, and what their customers paid, in the programme's minor unit. */
-export interface SoldBefore {
+export interface EarlierSales {
   readonly sales_in_month: bigint
   readonly sales_ever: bigint
   readonly volume_in_month: bigint

@@ -86,7 +86,7 @@ const sold = prepared((db: Db, { affiliateId, month, next, last }: Until) => {
     ])
 })
 
-export async function soldUntil(db: Db, until: Until) {
+export async function salesUntil(db: Db, until: Until) {
   const [row] = await sold(db, until)
   return {
     sales_in_month: BigInt(row!.sales_in_month),

@@ -6,18 +6,18 @@ import { monthFrom } from '../../base/time.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { pastWaiting } from '../../storage/insert-many.ts'
 import type { Referral } from '../referrals/referral.ts'
-import type { SoldBefore } from './sale.ts'
-import { addToMonths, isSold, type SalesOfMonth, soldUntil } from './sales-store.ts'
+import type { EarlierSales } from './sale.ts'
+import { addToMonths, isSold, type SalesOfMonth, salesUntil } from './sales-store.ts'
 
-/** The columns of a referral that decide what it adds. */
-export type Sold = Pick<
+/** The columns of a referral that decide what it adds to a month. */
+export type SaleColumns = Pick<
   Referral,
   'affiliate_id' | 'status' | 'type' | 'created_at' | 'order_total' | 'calculation'
 >
 
 interface Change {
-  readonly before?: Sold | undefined
-  readonly after?: Sold | undefined
+  readonly before?: SaleColumns | undefined
+  readonly after?: SaleColumns | undefined
 }
 
 /** By affiliate and month. */
@@ -27,7 +27,7 @@ interface Together {
   /** To be written at the end. */
   readonly sums: Sums
   /** What the database says of affiliates until the end, each up to a second. */
-  readonly stored: Map<number, { readonly last: number; readonly sold: SoldBefore }>
+  readonly stored: Map<number, { readonly last: number; readonly sold: EarlierSales }>
   /** The latest second of any sale that was added or changed. */
   latest: number
 }
@@ -61,13 +61,13 @@ export async function addSales(tx: Tx, changes: readonly Change[]): Promise<void
 }
 
 /** Stored sales change where one is later than their last second: it is taken off them. */
-function note(together: Together, { affiliate_id, created_at }: Sold): void {
+function note(together: Together, { affiliate_id, created_at }: SaleColumns): void {
   const { stored } = together
   if (created_at > (stored.get(affiliate_id)?.last ?? created_at)) stored.delete(affiliate_id)
   together.latest = Math.max(together.latest, created_at)
 }
 
-function add(sums: Sums, sold: Sold, by: 1 | -1): void {
+function add(sums: Sums, sold: SaleColumns, by: 1 | -1): void {
   if (!isSold(sold)) return
   const { affiliate_id: affiliateId, created_at, order_total } = sold
   const month = monthFrom(created_at)
@@ -87,11 +87,11 @@ async function write(tx: Tx, sums: Sums): Promise<void> {
 }
 
 /** What an affiliate has sold up to a second, in the programme's minor unit: in its month, and ever. */
-export async function salesOf(db: Db, affiliateId: number, last: number): Promise<SoldBefore> {
+export async function salesOf(db: Db, affiliateId: number, last: number): Promise<EarlierSales> {
   const month = monthFrom(last)
   const together = collected.get(db)
   const known = together?.stored.get(affiliateId)
-  const read = () => soldUntil(db, { affiliateId, month, next: monthFrom(last, 1), last })
+  const read = () => salesUntil(db, { affiliateId, month, next: monthFrom(last, 1), last })
   const isLatest = together !== undefined && together.latest <= last
   const stored = known?.last === last ? known.sold : await (isLatest ? pastWaiting(db, read) : read())
   together?.stored.set(affiliateId, { last, sold: stored })

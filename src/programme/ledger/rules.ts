@@ -14,7 +14,7 @@ import type { Context } from '../../events/write.ts'
 import { BoundViolation, type Db, type Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { type Addition, addToCountersOf, affiliates } from '../affiliates/store.ts'
-import { addSales, addSalesTogether, type Sold } from '../commission/sales.ts'
+import { addSales, addSalesTogether, type SaleColumns } from '../commission/sales.ts'
 import { type Reason, wordsOf } from './because.ts'
 import {
   type Account,
@@ -34,8 +34,8 @@ import * as store from './store.ts'
 
 /** A referral before and after a change; a created or deleted one lacks a side. */
 export interface Change {
-  readonly before?: (Earning & Sold) | undefined
-  readonly after?: (Earning & Sold) | undefined
+  readonly before?: (Earning & SaleColumns) | undefined
+  readonly after?: (Earning & SaleColumns) | undefined
 }
 
 /** Why a transfer is posted. */
