@@ -4,7 +4,7 @@ import { type RequestContext, write, writeMany } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { conflict } from './conflict.ts'
 import { filesOf } from './file-store.ts'
-import { plain } from './proposal.ts'
+import { excludedFor } from './proposal.ts'
 import { releaseItems } from './releasing.ts'
 import { payoutRun, type Run } from './run.ts'
 import type { CancelArguments } from './schema.ts'
@@ -71,7 +71,7 @@ export async function releaseSome(context: RequestContext, run: Run): Promise<bo
     await store.changeItems(
       tx,
       items.map(item => item.id),
-      { status: 'excluded', ...plain('cancelled'), settled_at: now(), updated_at: now() },
+      { status: 'excluded', ...excludedFor('cancelled'), settled_at: now(), updated_at: now() },
     )
     tx.log('payout_run.cancel', run.id, { event: eventId })
     return reserved.length > 0 || items.length === ITEMS_AT_ONCE

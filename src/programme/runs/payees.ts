@@ -9,7 +9,7 @@ import { isGivenUp } from '../details/rules.ts'
 import { addressesChanged, currentOf } from '../details/store.ts'
 import { isFormula } from './formats/format.ts'
 import { formatOf } from './formats/formats.ts'
-import { nobody, type Payee, plain } from './proposal.ts'
+import { excludedFor, nobody, type Payee } from './proposal.ts'
 import type { Run } from './run.ts'
 
 export interface Payable {
@@ -55,7 +55,7 @@ function payeeOf(
   usableFrom: number,
 ): Payee {
   // An address in their place would not be where the affiliate wants to be paid.
-  if (details && isGivenUp(details)) return { ...nobody, problem: plain('no_payment_details') }
+  if (details && isGivenUp(details)) return { ...nobody, problem: excludedFor('no_payment_details') }
   const name = details?.holder || row.account_display_name || row.account_login!
   const account = details?.account ?? addressOf(method, row)
   const problem = problemOf(method, name, account, usableFrom)
@@ -74,7 +74,7 @@ function problemOf(
   account: string,
   usableFrom: number,
 ): Problem | undefined {
-  if (account === '') return plain('no_payment_details')
+  if (account === '') return excludedFor('no_payment_details')
   if (usableFrom > now()) {
     return {
       reason: 'details_too_new',

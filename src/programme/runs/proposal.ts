@@ -87,7 +87,7 @@ function warningOf(paidBeside: bigint, { decimals, currency }: Settings): string
   return paidBeside === 0n ? '' : besideText(amountText(paidBeside, { decimals, currency }))
 }
 
-/** What people read of each reason that says the same of everybody. */
+/** The notes of reasons that say the same of everybody. */
 const sentences = {
   left_out: 'Somebody left this affiliate out of the run.',
   deleted: 'The affiliate was deleted: what is still owed can be paid by a payout of its own.',
@@ -102,22 +102,23 @@ const sentences = {
   cancelled: 'The run was cancelled: what it had reserved is owed as before.',
 } as const satisfies Partial<Record<Reason, string>>
 
-export const plain = (reason: keyof typeof sentences) => ({ reason, note: sentences[reason] })
+/** Excludes somebody for a reason that needs no further words. */
+export const excludedFor = (reason: keyof typeof sentences) => ({ reason, note: sentences[reason] })
 
 /** Of whom nothing is paid, whatever they are owed. */
 function exclusionOfPerson(
   { left_out, group_id }: Terms,
   { affiliateId, status, groupId }: Facts,
 ): Payee['problem'] {
-  if (leftOutOf({ left_out }).includes(affiliateId)) return plain('left_out')
-  if (status === undefined) return plain('deleted')
+  if (leftOutOf({ left_out }).includes(affiliateId)) return excludedFor('left_out')
+  if (status === undefined) return excludedFor('deleted')
   if (status === 'pending' || status === 'rejected') {
     return {
       reason: 'not_active',
       note: `The affiliate is ${status}: only those that are active or inactive are paid.`,
     }
   }
-  return group_id === 0 || groupId === group_id ? undefined : plain('other_group')
+  return group_id === 0 || groupId === group_id ? undefined : excludedFor('other_group')
 }
 
 function exclusionOf(run: Terms, facts: Facts, settings: Settings): Payee['problem'] {
@@ -132,16 +133,16 @@ function exclusionOf(run: Terms, facts: Facts, settings: Settings): Payee['probl
       note: `All that is owed, ${carried} ${settings.currency}, was earned after the cut-off: it is carried to the next run.`,
     }
   }
-  if (owed.count === 0) return plain(waiting ? 'on_hold' : 'nothing_owed')
-  if (owed.amount < 0n) return plain('negative')
-  if (owed.amount === 0n) return plain('nothing_owed')
+  if (owed.count === 0) return excludedFor(waiting ? 'on_hold' : 'nothing_owed')
+  if (owed.amount < 0n) return excludedFor('negative')
+  if (owed.amount === 0n) return excludedFor('nothing_owed')
   if (owed.amount < BigInt(minimum)) {
     return {
       reason: 'below_minimum',
       note: `What this run could pay, ${amountText(owed.amount, settings)}, is less than the minimum: it is carried to the next run.`,
     }
   }
-  if (owed.amount > mostOf(method, settings)) return plain('too_large')
+  if (owed.amount > mostOf(method, settings)) return excludedFor('too_large')
   const unfit = formatOf(method).problemOfAmount?.(owed.amount, settings)
   if (unfit !== undefined) return { reason: 'unfit_amount', note: unfit }
   return payee.problem
