@@ -338,7 +338,7 @@ const attributionOf = ({ context, currency, occurred_at }: Conversion, reference
  * Applies what was reported before its sale, or joined to it only now: attributions, refunds and disputes. Takes back
  * duplicates.
  */
-export async function bring(recording: Recording, payment: Payment): Promise<Payment> {
+export async function applyReports(recording: Recording, payment: Payment): Promise<Payment> {
   const { tx, settings } = recording
   const credited = await creditWaiting(recording, payment)
   const { members } = credited

@@ -15,7 +15,7 @@ import { conversion } from './conversion.ts'
 import { explain, type Story } from './explanation.ts'
 import { type Created, create, problems, reading } from './rules.ts'
 import { createArguments, createdSchema, explanationSchema, timelineSchema } from './schema.ts'
-import { story, storyWithBeside } from './story.ts'
+import { story, storyWithRelated } from './story.ts'
 import { timelineOf } from './timeline.ts'
 
 async function explained(call: Call, story: Story): Promise<string> {
@@ -73,8 +73,8 @@ const timeline: Endpoint = endpoint({
   answer: { status: 200, schema: timelineSchema },
   failures: ['no_conversion'],
   handle: async (call, { conversion_id: id }) => {
-    const { beside, ...whole } = await storyWithBeside(call, id)
-    return { status: 200, body: JSON.stringify(timelineOf(whole, beside, await call.settings.current())) }
+    const { related, ...whole } = await storyWithRelated(call, id)
+    return { status: 200, body: JSON.stringify(timelineOf(whole, related, await call.settings.current())) }
   },
 })
 

@@ -19,7 +19,7 @@ import {
 } from './claims.ts'
 import { type Conversion, conversion, isEarning } from './conversion.ts'
 import {
-  bring,
+  applyReports,
   creditFollowing,
   creditLater,
   creditWaiting,
@@ -108,7 +108,7 @@ async function recordAgain(report: Report, same: Conversion): Promise<Recorded> 
   const isClaimed = same.affiliate_id !== 0 || candidatesOf(same).some(isClaim)
   const says = isAlias || (!isClaimed && hasEvidence(args))
   const payment = isEarning(fact.kind) && says ? await recordAlias(report, same) : report.payment
-  const after = await bring(report, payment)
+  const after = await applyReports(report, payment)
   return { conversion: after.members.find(({ id }) => id === same.id)!, payment: after }
 }
 
@@ -137,7 +137,7 @@ async function recordSale(report: Report): Promise<Recorded> {
   })
   const withSale = withConversion(payment, row)
   const after = claimant ? await earnNow(report, withSale, { row, claimant, knownCustomer }) : withSale
-  const adjustedPayment = await bring(report, after)
+  const adjustedPayment = await applyReports(report, after)
   log(report, row, affiliateId === 0 ? 'conversion.unattributed' : 'conversion.create')
   return { conversion: row, payment: adjustedPayment }
 }
@@ -173,7 +173,7 @@ async function recordTaking(report: Report): Promise<Recorded> {
     campaign: '',
     candidates: '',
   })
-  const after = await bring(report, withConversion(payment, row))
+  const after = await applyReports(report, withConversion(payment, row))
   log(report, row, 'conversion.create')
   return { conversion: row, payment: after }
 }
@@ -264,7 +264,7 @@ export async function join(context: RequestContext, shop: string, names: readonl
     const [reference = '', ...references] = names
     const named = namesOf({ context: shop, reference, references })
     const payment = await payments.name(tx, named)
-    await bring({ tx, settings, payments, sourceId: 0, names: named }, payment)
+    await applyReports({ tx, settings, payments, sourceId: 0, names: named }, payment)
   })
 }
 

@@ -295,7 +295,7 @@ export async function takingsAfter(db: Db, after: number, limit: number) {
 }
 
 /** Visits and payouts that belong to a payment; they are few. */
-export async function besideOf(db: Db, visitIds: readonly number[], payoutIds: readonly number[]) {
+export async function relatedOf(db: Db, visitIds: readonly number[], payoutIds: readonly number[]) {
   const visits = db.selectFrom('visits').select(['id', 'affiliate_id', 'created_at'])
   const payouts = db.selectFrom('payouts').select(['id', 'status', 'amount', 'created_at'])
   return {

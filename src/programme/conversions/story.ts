@@ -11,7 +11,7 @@ import { readPayment } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
 import { inCurrencyOfSale } from './sold.ts'
 import * as store from './store.ts'
-import type { Beside } from './timeline.ts'
+import type { Related } from './timeline.ts'
 
 /** The full history of a conversion. @throws Failure no_conversion */
 export async function story({ database }: Context, id: number): Promise<Story> {
@@ -25,20 +25,20 @@ export async function story({ database }: Context, id: number): Promise<Story> {
 }
 
 /** The same, with its visits and payouts. @throws Failure no_conversion */
-export async function storyWithBeside(context: Context, id: number): Promise<Story & { beside: Beside }> {
+export async function storyWithRelated(context: Context, id: number): Promise<Story & { related: Related }> {
   const whole = await story(context, id)
   const ids = (values: readonly number[]) => [...new Set(values)].filter(one => one !== 0)
   const visits = ids(whole.payment.map(one => one.visit_id))
   const payouts = ids(whole.referrals.map(one => one.payout_id))
   const db = context.database.replica
   const [records, corrections] = await Promise.all([
-    store.besideOf(db, visits, payouts),
+    store.relatedOf(db, visits, payouts),
     correctionsOf(
       db,
       whole.referrals.map(({ id }) => id),
     ),
   ])
-  return { ...whole, beside: { ...records, corrections } }
+  return { ...whole, related: { ...records, corrections } }
 }
 
 /** What was reported of a payment so far, under any of these names: all of it that the next report will join. */

@@ -25,7 +25,7 @@ interface Moment {
 }
 
 /** The visits and payouts of a payment. */
-export interface Beside {
+export interface Related {
   readonly visits: readonly {
     readonly id: number
     readonly affiliate_id: number
@@ -53,7 +53,7 @@ const titles: Readonly<Record<ConversionKind, string>> = {
 
 export function timelineOf(
   { payment, referrals }: Omit<Story, 'conversion'>,
-  { visits, payouts, corrections }: Beside,
+  { visits, payouts, corrections }: Related,
   settings: Settings,
 ) {
   const soldAt = saleOf(payment)?.occurred_at ?? 0

@@ -20,7 +20,7 @@ import {
 } from '../commission/calculation.ts'
 import { addSales } from '../commission/sales.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
-import { toldOf } from '../conversions/takings-store.ts'
+import { reportsOfPayment } from '../conversions/takings-store.ts'
 import { adjust } from './changing.ts'
 import { becauseOf, CORRECTED, DUPLICATE, isTakenBack, REFUNDED, whyDraft } from './reasons.ts'
 import type { Referral } from './referral.ts'
@@ -138,7 +138,7 @@ async function waive(
   const difference = worth(after) - worth(before)
   if (difference === 0) return
   const isPutBack = before.status === 'rejected'
-  const reports = await toldOf(tx, before.conversion_id, MOST_MEMBERS)
+  const reports = await reportsOfPayment(tx, before.conversion_id, MOST_MEMBERS)
   if (isPutBack) refuseWon(before, reports)
   const own = await store.referrals.lock(tx, before.parent_id)
   if (isPutBack && (own === undefined || own.status === 'rejected')) throw takesNothingBack(before, own)

@@ -13,11 +13,11 @@ import {
 } from '../commission/calculation.ts'
 import { disputed, isOver, isTotalOfDisputes, leftOf } from '../conversions/left.ts'
 import { saleOf, takingsFrom } from '../conversions/sold.ts'
-import type { Told } from '../conversions/takings-store.ts'
+import type { PaymentReport } from '../conversions/takings-store.ts'
 import type { Referral } from './referral.ts'
 
 /** The reports of a payment. */
-type Reports = readonly Told[]
+type Reports = readonly PaymentReport[]
 
 /**
  * What a dispute has taken back is given back once it is won.
