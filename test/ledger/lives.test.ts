@@ -16,7 +16,7 @@ import { rules as payouts } from '../../src/programme/payouts/rules.ts'
 import type { Referral } from '../../src/programme/referrals/referral.ts'
 import { rules as referrals } from '../../src/programme/referrals/rules.ts'
 import { describeService, operatorOf } from '../harness.ts'
-import { Book, decimals, type Kind, type Life, lives, rateOf, type Step, type Taking } from './lives.ts'
+import { Book, decimals, type Kind, type Life, lives, type Reversal, rateOf, type Step } from './lives.ts'
 
 const LIVES = process.env.LONG ? 2000 : 24
 const AT_ONCE = 6
@@ -79,15 +79,15 @@ class Player {
     this.#most = this.#book.most
   }
 
-  async #report(args: CreateArguments, taking?: Omit<Taking, 'id'>): Promise<void> {
+  async #report(args: CreateArguments, reversal?: Omit<Reversal, 'id'>): Promise<void> {
     const { conversion } = await create(this.#by, args)
     this.#reports.push(args)
     this.log.push(`${args.kind} ${args.amount} ${args.part ?? ''} ${args.cumulative ? 'in all' : ''}`)
-    this.#book.reported(taking && { ...taking, id: conversion.id })
+    this.#book.reported(reversal && { ...reversal, id: conversion.id })
   }
 
   #take(
-    kind: Taking['kind'],
+    kind: Reversal['kind'],
     part: string,
     amount: number | bigint,
     { isTotal = false, isLate = false } = {},
@@ -175,7 +175,7 @@ class Player {
       this.#take('refund', `c${step.which % 2}`, this.#units(step), { ...step, isTotal: true }),
     dispute: step => this.#take('dispute', `d${++this.#part}`, this.#units(step), step),
     won: async ({ which }) => {
-      const disputes = this.#book.takings.filter(({ kind, isTotal }) => kind === 'dispute' && !isTotal)
+      const disputes = this.#book.reversals.filter(({ kind, isTotal }) => kind === 'dispute' && !isTotal)
       const dispute = one(disputes, which)
       if (dispute) await this.#take('dispute_won', dispute.part, 0n)
     },

@@ -93,7 +93,7 @@ export const lives = (isSet: boolean): fc.Arbitrary<Life> =>
   })
 
 /** A report that takes something back, or ends that. */
-export interface Taking {
+export interface Reversal {
   readonly id: number
   readonly kind: 'refund' | 'dispute' | 'dispute_won'
   readonly part: string
@@ -113,7 +113,7 @@ function nearest(numerator: bigint, denominator: bigint): bigint {
 
 /** What is owed for a sale as long as nobody sets its amount. */
 export class Book {
-  readonly takings: Taking[] = []
+  readonly reversals: Reversal[] = []
   /** What persons have given back of reports, and taken besides. */
   readonly #decided = new Map<number, bigint>()
   readonly #life: Life
@@ -150,22 +150,22 @@ export class Book {
 
   /** What the last total of disputes says. */
   get disputedInAll(): bigint {
-    const totals = this.takings.filter(({ kind, isTotal }) => kind === 'dispute' && isTotal)
+    const totals = this.reversals.filter(({ kind, isTotal }) => kind === 'dispute' && isTotal)
     const last = Math.max(...totals.map(({ at }) => at))
     return largest(totals.filter(({ at }) => at === last).map(({ amount }) => amount))
   }
 
-  wonOf(part: string): Taking | undefined {
-    return this.takings.find(one => one.kind === 'dispute_won' && one.part === part)
+  wonOf(part: string): Reversal | undefined {
+    return this.reversals.find(one => one.kind === 'dispute_won' && one.part === part)
   }
 
   /** Whether a dispute takes nothing any more, or not all that it said. */
-  #isOver = (one: Taking) =>
+  #isOver = (one: Reversal) =>
     one.isTotal ? this.disputedInAll < one.amount : this.wonOf(one.part) !== undefined
 
-  #leftOf(takings: readonly Taking[]): bigint {
-    const refunds = takings.filter(({ kind }) => kind === 'refund')
-    const amounts = (some: readonly Taking[]) => some.map(({ amount }) => amount)
+  #leftOf(reversals: readonly Reversal[]): bigint {
+    const refunds = reversals.filter(({ kind }) => kind === 'refund')
+    const amounts = (some: readonly Reversal[]) => some.map(({ amount }) => amount)
     const charges = Object.values(
       Object.groupBy(
         refunds.filter(({ isTotal }) => isTotal),
@@ -178,16 +178,16 @@ export class Book {
       largest(amounts(whole)),
       sum(charges.map(some => (some![0]!.part === '' ? 0n : largest(amounts(some!))))),
     ])
-    const disputes = takings.filter(({ kind, isTotal }) => kind === 'dispute' && !isTotal)
+    const disputes = reversals.filter(({ kind, isTotal }) => kind === 'dispute' && !isTotal)
     const open = sum(amounts(disputes.filter(one => !this.#isOver(one))))
-    const all = takings.some(({ kind, isTotal }) => kind === 'dispute' && isTotal) ? this.disputedInAll : 0n
+    const all = reversals.some(({ kind, isTotal }) => kind === 'dispute' && isTotal) ? this.disputedInAll : 0n
     const rest = BigInt(this.#life.paid) - refunded - largest([open, all])
     return rest < 0n ? 0n : rest
   }
 
-  reported(taking?: Taking): void {
-    if (taking && !this.takings.some(({ id }) => id === taking.id)) this.takings.push(taking)
-    const left = this.#leftOf(this.takings)
+  reported(reversal?: Reversal): void {
+    if (reversal && !this.reversals.some(({ id }) => id === reversal.id)) this.reversals.push(reversal)
+    const left = this.#leftOf(this.reversals)
     const isMore = left > this.#left
     this.#left = left
     if (isMore) for (const [id, amount] of this.#ended()) this.#decided.set(id, amount)
@@ -196,7 +196,7 @@ export class Book {
   /** Whether what persons have decided about disputes stays as it is when another one ends. */
   get isSettled(): boolean {
     // Of an amount that was set since, it may be another part of the sale.
-    const disputes = this.takings.filter(({ kind }) => kind === 'dispute')
+    const disputes = this.reversals.filter(({ kind }) => kind === 'dispute')
     const unsure = disputes.filter(one => this.#life.isSet && (one.isTotal || this.#isOver(one)))
     if (unsure.some(({ id }) => this.#decided.get(id))) return false
     return this.#ended().every(([id, amount]) => (this.#decided.get(id) ?? 0n) === amount)
@@ -204,11 +204,11 @@ export class Book {
 
   /** What was given back of a dispute ends with it; of totals, as much stays as is still disputed. */
   #ended(): [id: number, amount: bigint][] {
-    const disputes = this.takings.filter(({ kind }) => kind === 'dispute')
-    const given = ({ id }: Taking) => this.#decided.get(id) ?? 0n
-    const isStanding = (one: Taking) => !this.#isOver(one)
+    const disputes = this.reversals.filter(({ kind }) => kind === 'dispute')
+    const given = ({ id }: Reversal) => this.#decided.get(id) ?? 0n
+    const isStanding = (one: Reversal) => !this.#isOver(one)
     const ended: [id: number, amount: bigint][] = []
-    const keep = (some: readonly Taking[], most: bigint) => {
+    const keep = (some: readonly Reversal[], most: bigint) => {
       let rest = most
       for (const one of some.filter(this.#isOver)) {
         const kept = largest([0n, given(one) < rest ? given(one) : rest])
@@ -217,8 +217,8 @@ export class Book {
       }
       return most - rest
     }
-    const worthBut = (isOne: (one: Taking) => boolean) =>
-      this.earned(this.#leftOf(this.takings.filter(one => !isOne(one)))) - this.earned(this.#left)
+    const worthBut = (isOne: (one: Reversal) => boolean) =>
+      this.earned(this.#leftOf(this.reversals.filter(one => !isOne(one)))) - this.earned(this.#left)
     const [totals, singles] = [disputes.filter(one => one.isTotal), disputes.filter(one => !one.isTotal)]
     // What the totals take, less what is given back of those that stand or have ended since.
     const inTotals = worthBut(one => totals.includes(one)) - sum(totals.map(given))
@@ -230,8 +230,8 @@ export class Book {
 
   /** A person has made more or less of what follows from a report. */
   decided(conversion: number, difference: bigint): void {
-    const taking = this.takings.find(({ id }) => id === conversion)
-    const won = taking?.kind === 'dispute' && !taking.isTotal ? this.wonOf(taking.part) : undefined
+    const reversal = this.reversals.find(({ id }) => id === conversion)
+    const won = reversal?.kind === 'dispute' && !reversal.isTotal ? this.wonOf(reversal.part) : undefined
     const of = won?.id ?? conversion
     this.#decided.set(of, (this.#decided.get(of) ?? 0n) + difference)
   }

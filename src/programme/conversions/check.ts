@@ -15,7 +15,7 @@ import { leftIn, saleOf } from './sold.ts'
 import * as store from './store.ts'
 
 const CONVERSIONS_AT_ONCE = 500
-const TAKINGS_AT_ONCE = 500
+const REVERSALS_AT_ONCE = 500
 
 async function* checkNames(db: Db): AsyncGenerator<string> {
   for (let after = 0; ; ) {
@@ -37,13 +37,13 @@ async function* checkNames(db: Db): AsyncGenerator<string> {
 async function* checkRefunds(db: Db): AsyncGenerator<string> {
   const { decimals } = await loadSettings(db)
   for (let after = 0; ; ) {
-    const takings = await store.takingsAfter(db, after, TAKINGS_AT_ONCE)
-    for (const paymentId of new Set(takings.map(({ payment_id }) => payment_id))) {
+    const reversals = await store.reversalsAfter(db, after, REVERSALS_AT_ONCE)
+    for (const paymentId of new Set(reversals.map(({ payment_id }) => payment_id))) {
       const problem = await problemOf(db, paymentId, decimals)
       if (problem !== undefined) yield problem
     }
-    if (takings.length < TAKINGS_AT_ONCE) return
-    after = takings.at(-1)!.id
+    if (reversals.length < REVERSALS_AT_ONCE) return
+    after = reversals.at(-1)!.id
   }
 }
 

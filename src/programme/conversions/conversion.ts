@@ -24,7 +24,7 @@ export type ConversionKind = (typeof kinds)[number]
 export const isPaid = (kind: ConversionKind): kind is 'sale' | 'renewal' =>
   kind === 'sale' || kind === 'renewal'
 /** Kinds that take something back, or undo that. */
-export const isTaking = (kind: ConversionKind): boolean => !isEarning(kind) && kind !== 'attribution'
+export const isReversal = (kind: ConversionKind): boolean => !isEarning(kind) && kind !== 'attribution'
 export const isEarning = (kind: ConversionKind): kind is SaleKind => earningKinds.some(one => one === kind)
 
 /** In the words of the index of those that are unattributed. */

@@ -188,32 +188,32 @@ describeService('conversions', service => {
     ]) {
       await service().post('/exchange-rates', { from_currency, to_currency: 'USD', rate, date: '2020-01-01' })
     }
-    const history = async (currency: string, ...takings: object[]) => {
+    const history = async (currency: string, ...reversals: object[]) => {
       const reference = fresh()
-      for (const taking of takings) assert.equal((await report({ reference, ...taking })).status, 201)
+      for (const reversal of reversals) assert.equal((await report({ reference, ...reversal })).status, 201)
       const { body } = await report({ reference, amount: 100, currency, affiliate_id: id })
       // Once more, as after it, and in the currency that is meant.
-      for (const taking of takings) {
-        assert.equal((await report({ reference, ...taking })).status, 200)
-        assert.equal((await report({ reference, currency, ...taking })).status, 200)
+      for (const reversal of reversals) {
+        assert.equal((await report({ reference, ...reversal })).status, 200)
+        assert.equal((await report({ reference, currency, ...reversal })).status, 200)
       }
       return body
     }
     const refund = { kind: 'refund', part: '1', amount: 25 }
     const total = { kind: 'refund', cumulative: true, amount: 25 }
     const dispute = { kind: 'dispute', part: 'd', amount: 25 }
-    for (const [currency, taking] of [
+    for (const [currency, reversal] of [
       ['EUR', refund],
       ['EUR', total],
       ['EUR', dispute],
       ['JPY', refund],
       ['KWD', refund],
     ] as const) {
-      const { explanation, referrals } = await history(currency, taking)
+      const { explanation, referrals } = await history(currency, reversal)
       assert.deepEqual(
         [explanation.payment.left, explanation.payment.currency],
         [75, currency],
-        JSON.stringify([taking, explanation]),
+        JSON.stringify([reversal, explanation]),
       )
       const { body } = await service().get(`/referrals/${referrals[0].referral_id}/explanation`)
       assert.match(body.sentences.join(' '), new RegExp(`25(?:\\.0+)? ${currency}`))

@@ -138,8 +138,8 @@ describeService('credit that waits for its sale', service => {
         const gained = after.map((sum, place) => Math.round((sum - before[place]!) * 100))
         wanted ??= { gained, credited }
         assert.deepEqual({ gained, credited }, wanted, JSON.stringify(order))
-        const takings = members.filter((one: any) => one.kind === 'refund' || one.kind === 'dispute')
-        assert.ok(takings.every((one: any) => one.affiliate_id === second))
+        const reversals = members.filter((one: any) => one.kind === 'refund' || one.kind === 'dispute')
+        assert.ok(reversals.every((one: any) => one.affiliate_id === second))
       }
     }
   })

@@ -12,7 +12,7 @@ import { customers } from '../customers/store.ts'
 import type { Referral } from '../referrals/referral.ts'
 import { attribute, buyerOf, type Candidate, hasBought } from './attribution.ts'
 import { attributionsIn, emailIn, laterClaimsTo } from './claims.ts'
-import { type Conversion, conversion, isEarning, isPaid, isTaking } from './conversion.ts'
+import { type Conversion, conversion, isEarning, isPaid, isReversal } from './conversion.ts'
 import { assignOwner } from './customers.ts'
 import { customerById } from './customers-store.ts'
 import { adjustReferrals, earnBy } from './earning.ts'
@@ -139,13 +139,13 @@ async function credit(
  * Refunds and disputes belong to the affiliate of the sale. Until a sale is known they belong to nobody: whom a lead is
  * credited to may be somebody else.
  */
-export function ownerOfTakings(payment: readonly Conversion[]): number {
+export function ownerOfReversals(payment: readonly Conversion[]): number {
   const sale = saleOf(payment)
   return sale && isPaid(sale.kind) ? sale.affiliate_id : 0
 }
 
-const creditTakings = (recording: Recording, payment: Payment): Promise<Payment> =>
-  credit(recording, payment, ownerOfTakings(payment.members), ({ kind }) => isTaking(kind))
+const creditReversals = (recording: Recording, payment: Payment): Promise<Payment> =>
+  credit(recording, payment, ownerOfReversals(payment.members), ({ kind }) => isReversal(kind))
 
 /** What a claim says of the sale that it credits. */
 type Origin = Pick<Conversion, 'campaign' | 'coupon' | 'visit_id'>
@@ -218,14 +218,14 @@ async function creditSales(
   const own = await ownPurchases(tx, payment.members, claimant)
   const sales = uncredited(payment.members).filter(sale => !own.has(sale))
   if (sales.length === 0) return payment
-  let after = await credit(recording, payment, claimant.id, one => !isTaking(one.kind) && !own.has(one))
+  let after = await credit(recording, payment, claimant.id, one => !isReversal(one.kind) && !own.has(one))
   for (const sale of sales) {
     const history = await historyBefore(tx, sale)
     const story = { payment: after.members, history, settings }
     const earned = await earnBy(tx, { ...sale, ...origin }, claimant, story)
     after = withReferral(after, earned)
   }
-  return creditTakings(recording, after)
+  return creditReversals(recording, after)
 }
 
 /** Credits a sale by an attribution that was reported before it was known to be of the same payment. */
@@ -342,8 +342,8 @@ export async function applyReports(recording: Recording, payment: Payment): Prom
   const { tx, settings } = recording
   const credited = await creditWaiting(recording, payment)
   const { members } = credited
-  if (!members.some(({ kind }) => isTaking(kind)) && duplicatesIn(members).length === 0) return credited
-  return adjustReferrals(tx, await creditTakings(recording, credited), settings)
+  if (!members.some(({ kind }) => isReversal(kind)) && duplicatesIn(members).length === 0) return credited
+  return adjustReferrals(tx, await creditReversals(recording, credited), settings)
 }
 
 export function log(

@@ -3,8 +3,8 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { Failure, refuseInvalid } from '../../base/errors.ts'
 import { decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
-import { strangeText } from '../referrals/takings.ts'
-import { type Conversion, isPaid, isTaking } from './conversion.ts'
+import { strangeText } from '../referrals/reversals.ts'
+import { type Conversion, isPaid, isReversal } from './conversion.ts'
 import type { Fact } from './fact.ts'
 import { MOST_MEMBERS, MOST_WITH_PARTS } from './payments.ts'
 import type { CreateArguments } from './schema.ts'
@@ -16,8 +16,8 @@ export function currencyOf(
   payment: readonly Conversion[],
   settings: Settings,
 ): string {
-  const same = isTaking(kind) ? payment.find(one => one.kind === kind && one.part === part) : undefined
-  const of = same ?? (isTaking(kind) ? saleOf(payment) : undefined)
+  const same = isReversal(kind) ? payment.find(one => one.kind === kind && one.part === part) : undefined
+  const of = same ?? (isReversal(kind) ? saleOf(payment) : undefined)
   return of?.currency ?? settings.currency
 }
 
@@ -25,7 +25,7 @@ export function currencyOf(
 export const isCurrencyAssumed = (
   { kind, currency }: Pick<CreateArguments, 'kind' | 'currency'>,
   payment: readonly Conversion[],
-): boolean => isTaking(kind) && !currency && !payment.some(one => isPaid(one.kind))
+): boolean => isReversal(kind) && !currency && !payment.some(one => isPaid(one.kind))
 
 /** The earlier report of the same, under this name of the payment or another. @throws Failure conversion_exists */
 export function sameAs(
@@ -52,7 +52,7 @@ export function differenceFrom(
   payment: readonly Conversion[],
 ): Failure | undefined {
   if (same.amount === fact.amount && same.currency === fact.currency) return undefined
-  const sale = isTaking(same.kind) ? saleOf(payment) : undefined
+  const sale = isReversal(same.kind) ? saleOf(payment) : undefined
   const isStrange = sale !== undefined && sale.currency !== same.currency
   return new Failure('conversion_exists', {
     message: `Conversion ${same.id} is the ${same.kind} of this payment: it is of ${sumOf(same)}, and ${sumOf(fact)} was sent.${isStrange ? ` It ${strangeText(sale.currency)}` : ''}`,
@@ -78,7 +78,7 @@ function credited(
 export function refuseMisfits(fact: Fact, payment: readonly Conversion[]): void {
   refuseTooMany(fact, payment.length)
   const sale = saleOf(payment)
-  if (sale && isTaking(fact.kind) && isPaid(sale.kind) && sale.currency !== fact.currency) {
+  if (sale && isReversal(fact.kind) && isPaid(sale.kind) && sale.currency !== fact.currency) {
     refuseInvalid({ currency: `must be ${sale.currency}, the currency of the sale.` })
   }
   // Before there is a sale, an attribution waits for it, whomever a lead is credited to.

@@ -30,10 +30,10 @@ import { coverAnew } from '../referrals/decisions.ts'
 import { DUPLICATE, isTakenBack, REFUNDED } from '../referrals/reasons.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { type Cause, recordRefund } from '../referrals/refunds.ts'
-import { type Conversion, isEarning, isPaid, isTaking, type SentLine } from './conversion.ts'
+import { type Conversion, isEarning, isPaid, isReversal, type SentLine } from './conversion.ts'
 import { isOver } from './left.ts'
 import { lockReferrals, type Payment } from './payments.ts'
-import { duplicatesIn, leftIn, takingsFrom } from './sold.ts'
+import { duplicatesIn, leftIn, reversalsIn } from './sold.ts'
 import type { Earning } from './store.ts'
 
 /** The earlier orders of the customer. */
@@ -133,7 +133,7 @@ function linesOf({ lines, currency }: Conversion): Line[] {
  */
 export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: Settings): Promise<Payment> {
   const { members } = payment
-  const taking = members.findLast(({ kind }) => isTaking(kind))
+  const reversal = members.findLast(({ kind }) => isReversal(kind))
   const duplicates = new Set(duplicatesIn(members).map(({ id }) => id))
   const referrals = new Map((await lockReferrals(tx, payment)).map(row => [row.id, row]))
   const byParent = Map.groupBy(referrals.values(), ({ parent_id }) => parent_id)
@@ -141,7 +141,7 @@ export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: S
   for (const conversion of members.filter(({ kind }) => isEarning(kind))) {
     const referralOfSale = own.get(conversion.id)
     const isDuplicate = duplicates.has(conversion.id)
-    const cause = isDuplicate ? conversion : taking
+    const cause = isDuplicate ? conversion : reversal
     // A person has deleted it.
     if (!cause || !referralOfSale || referralOfSale.calculation === '') continue
     const children = byParent.get(referralOfSale.id) ?? []
@@ -156,7 +156,7 @@ export async function adjustReferrals(tx: WriteTx, payment: Payment, settings: S
           conversion,
         ),
       cause,
-      takings: takingsFrom(members, conversion),
+      reversals: reversalsIn(members, conversion),
       settings,
     })
     for (const row of changes) referrals.set(row.id, row)
@@ -171,7 +171,7 @@ interface Standing {
   /** What would be left without some of the disputes. */
   readonly leftBut: (isOne: (dispute: Conversion) => boolean) => Fraction
   readonly cause: Conversion
-  readonly takings: readonly Conversion[]
+  readonly reversals: readonly Conversion[]
   readonly settings: Settings
 }
 
@@ -200,19 +200,19 @@ async function adjustReferral(tx: WriteTx, standing: Standing): Promise<Referral
  * What was waived of a dispute ends with it, as what it has taken back does. Of a total that has become less, as much stays
  * waived as is still disputed; of a dispute that a total includes, as much as that takes besides those that are open.
  */
-function released(calculation: Calculation, { left, leftBut, takings }: Standing): Calculation {
+function released(calculation: Calculation, { left, leftBut, reversals }: Standing): Calculation {
   if (!calculation.waivers?.length || compared(left, coveredOf(calculation)) <= 0) return calculation
   const those = (is: (dispute: Conversion) => boolean) => {
-    const ids = takings.filter(one => one.kind === 'dispute' && is(one)).map(({ id }) => id)
+    const ids = reversals.filter(one => one.kind === 'dispute' && is(one)).map(({ id }) => id)
     return (conversion: number) => ids.includes(conversion)
   }
   const isTotal = (one: Conversion) => one.cumulative === 1
-  const isEnded = (one: Conversion) => isOver(one, takings)
+  const isEnded = (one: Conversion) => isOver(one, reversals)
   /** As much of these as is taken by disputes of a kind, less what else is waived of such. */
-  const reduced = (of: Calculation, isOne: typeof isTotal, isTaking: typeof isTotal): Calculation => {
-    const isOther = those(one => isTaking(one) && !(isOne(one) && isEnded(one)))
+  const reduced = (of: Calculation, isOne: typeof isTotal, isCounted: typeof isTotal): Calculation => {
+    const isOther = those(one => isCounted(one) && !(isOne(one) && isEnded(one)))
     const others = of.waivers?.filter(({ conversion }) => isOther(conversion)) ?? []
-    const taken = (unboundedOf(of, leftBut(isTaking)) ?? 0n) - (unboundedOf(of, left) ?? 0n)
+    const taken = (unboundedOf(of, leftBut(isCounted)) ?? 0n) - (unboundedOf(of, left) ?? 0n)
     const most = others.reduce((sum, { amount }) => sum - amount, taken)
     return withoutWaivers(
       of,
@@ -295,7 +295,7 @@ function withCovered(
   return { ...calculation, covered, ...duplicateBy(cause) }
 }
 
-const duplicateBy = ({ kind }: Conversion) => !isTaking(kind) && { duplicate: true as const }
+const duplicateBy = ({ kind }: Conversion) => !isReversal(kind) && { duplicate: true as const }
 
 function withLeft(
   { covered: _covered, duplicate: _duplicate, ...calculation }: Calculation,
@@ -338,6 +338,6 @@ const causeOf = ({ id, kind, reference, reference_key, occurred_at }: Conversion
   reference,
   reference_key,
   created_at: occurred_at,
-  reason: isTaking(kind) ? kind : DUPLICATE,
+  reason: isReversal(kind) ? kind : DUPLICATE,
   conversion_id: id,
 })

@@ -4,9 +4,9 @@ import { amountText, decimalText, fromUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { becauseOf } from '../referrals/reasons.ts'
 import type { Referral } from '../referrals/referral.ts'
-import { sentencesOfStrange, sentencesOfTakings } from '../referrals/takings.ts'
+import { sentencesOfReversals, sentencesOfStrange } from '../referrals/reversals.ts'
 import { type Candidate, candidatesOf, sentenceOf } from './attribution.ts'
-import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
+import { type Conversion, isEarning, isPaid, isReversal } from './conversion.ts'
 import { disputed, refunded } from './left.ts'
 import type { Explanation } from './schema.ts'
 import { duplicatesIn, inCurrencyOfSale, saleOf } from './sold.ts'
@@ -109,14 +109,14 @@ function sentencesOfPayment(
     ...(isPaid(sale.kind) || sale.amount > 0 ? [`The customer paid ${text(sale.amount)}.`] : []),
     ...(back > 0n ? [`${text(back)} was refunded.`] : []),
     ...(open > 0n ? [`${text(open)} is disputed, or was lost or cancelled.`] : []),
-    ...sentencesOfTakings(ofSale.filter(one => isTaking(one.kind))),
+    ...sentencesOfReversals(ofSale.filter(one => isReversal(one.kind))),
     ...(back + open > 0n ? [leftText(sale, ofSale, text)] : []),
     ...duplicates.map(
       ({ id, kind }) =>
         `Conversion ${id} is a ${kind} of the same payment, which earns once: nothing is owed for it.`,
     ),
     ...sentencesOfStrange(
-      payment.filter(one => isTaking(one.kind)),
+      payment.filter(one => isReversal(one.kind)),
       currency,
     ),
   ]

@@ -27,7 +27,7 @@ import {
   insert,
   lockBuyer,
   log,
-  ownerOfTakings,
+  ownerOfReversals,
   type Recorded,
   type Report,
   uncreditedSale,
@@ -115,7 +115,7 @@ async function recordAgain(report: Report, same: Conversion): Promise<Recorded> 
 function record(report: Report): Promise<Recorded> {
   const { kind } = report.fact
   if (isEarning(kind)) return recordSale(report)
-  return kind === 'attribution' ? recordAttribution(report) : recordTaking(report)
+  return kind === 'attribution' ? recordAttribution(report) : recordReversal(report)
 }
 
 /** A lead, sale or renewal, which may be credited. */
@@ -163,13 +163,13 @@ async function earnNow(
 }
 
 /** Records a refund, a dispute, or its end. */
-async function recordTaking(report: Report): Promise<Recorded> {
-  // A taking belongs to the affiliate of the sale, whom this report may make known by joining names.
+async function recordReversal(report: Report): Promise<Recorded> {
+  // A reversal belongs to the affiliate of the sale, whom this report may make known by joining names.
   const payment = await creditWaiting(report, report.payment)
   const sale = saleOf(payment.members)
   const row = await insert(report, {
     customer_id: sale?.customer_id ?? 0,
-    affiliate_id: ownerOfTakings(payment.members),
+    affiliate_id: ownerOfReversals(payment.members),
     campaign: '',
     candidates: '',
   })

@@ -2,21 +2,21 @@
 import { decimalsOf } from '../../base/currencies.ts'
 import { type Fraction, ONE, ZERO } from '../../base/fraction.ts'
 import { fromUnits, toUnits } from '../../base/money.ts'
-import { type Conversion, isEarning, isPaid, isTaking } from './conversion.ts'
+import { type Conversion, isEarning, isPaid, isReversal } from './conversion.ts'
 import { leftOf } from './left.ts'
 
 /** The part of a payment that remains after the refunds and disputes of its sale, or of its lead if there is no sale. */
 export function leftIn(payment: readonly Conversion[], of: Conversion): Fraction {
   if (duplicatesIn(payment).some(({ id }) => id === of.id)) return ZERO
   if (saleOf(payment)?.id !== of.id) return ONE
-  return leftOf(BigInt(of.amount), takingsFrom(payment, of))
+  return leftOf(BigInt(of.amount), reversalsIn(payment, of))
 }
 
 /** The refunds and disputes of a payment that are in the currency of its sale: others take nothing back. */
-export const takingsFrom = <C extends Member & Sum>(
+export const reversalsIn = <C extends Member & Sum>(
   payment: readonly C[],
   { currency }: Pick<C, 'currency'>,
-): C[] => inCurrencyOfSale(payment).filter(one => isTaking(one.kind) && one.currency === currency)
+): C[] => inCurrencyOfSale(payment).filter(one => isReversal(one.kind) && one.currency === currency)
 
 type Member = Pick<Conversion, 'kind' | 'affiliate_id'>
 type Sum = Pick<Conversion, 'amount' | 'currency' | 'currency_assumed'>

@@ -274,7 +274,7 @@ export async function conversionById(db: Db, id: number): Promise<Conversion | u
   return (await conversionRow(db, { id }))[0]
 }
 
-const takings = prepared((db: Db, { after, limit }: { after: number; limit: number }) =>
+const reversals = prepared((db: Db, { after, limit }: { after: number; limit: number }) =>
   db
     .selectFrom('conversions')
     .innerJoin('payment_names', join =>
@@ -290,8 +290,8 @@ const takings = prepared((db: Db, { after, limit }: { after: number; limit: numb
 )
 
 /** Refunds and disputes after an identifier, each with its payment. */
-export async function takingsAfter(db: Db, after: number, limit: number) {
-  return takings(db, { after, limit })
+export async function reversalsAfter(db: Db, after: number, limit: number) {
+  return reversals(db, { after, limit })
 }
 
 /** Visits and payouts that belong to a payment; they are few. */

@@ -2,7 +2,7 @@
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { correctionsOf } from '../ledger/store.ts'
-import { type Conversion, conversion, isTaking } from './conversion.ts'
+import { type Conversion, conversion, isReversal } from './conversion.ts'
 import { currencyOf } from './earlier.ts'
 import type { Story } from './explanation.ts'
 import { namesOf } from './fact.ts'
@@ -60,6 +60,6 @@ export async function currencyUnsaid(
   sent: Pick<CreateArguments, 'kind' | 'part' | 'reference'>,
 ): Promise<string> {
   // Only what takes from a sale has its currency.
-  const members = isTaking(sent.kind) ? await reportsOf(context, shop, [sent.reference]) : []
+  const members = isReversal(sent.kind) ? await reportsOf(context, shop, [sent.reference]) : []
   return currencyOf(sent, inCurrencyOfSale(members), await context.settings.current())
 }

@@ -8,7 +8,7 @@ import { earnedOf, parseCalculation } from '../commission/calculation.ts'
 import { wordsOf } from '../ledger/because.ts'
 import type { Correction } from '../ledger/store.ts'
 import type { Referral } from '../referrals/referral.ts'
-import { type Conversion, type ConversionKind, isPaid, isTaking } from './conversion.ts'
+import { type Conversion, type ConversionKind, isPaid, isReversal } from './conversion.ts'
 import type { Story } from './explanation.ts'
 import { moments } from './schema.ts'
 import { inCurrencyOfSale, saleOf } from './sold.ts'
@@ -74,7 +74,7 @@ export function timelineOf(
         id: conversion.id,
         text: textOf(conversion),
         from: conversion.id,
-        ...(isTaking(conversion.kind) && { after: soldAt }),
+        ...(isReversal(conversion.kind) && { after: soldAt }),
       }
     }),
     ...referrals.map((referral): Moment => {

@@ -39,7 +39,7 @@ function argumentsOf(
   { name, affiliates }: Side,
 ): CreateArguments {
   const [first, second] = [`p${payment}`, `q${payment}`]
-  const isTaking = ['refund', 'dispute', 'dispute_won'].includes(kind)
+  const isReversal = ['refund', 'dispute', 'dispute_won'].includes(kind)
   const sent = customer !== null && {
     customer: {
       ...(called !== 'email' && { id: `c${customer}` }),
@@ -54,9 +54,9 @@ function argumentsOf(
     occurred_at: '2026-01-01 10:00:00',
     ...(names === 'both' && { references: [second] }),
     // Several of one affiliate come to more than sums of sales hold in one part.
-    amount: isTaking ? 400 * part : 4000 + payment,
-    ...(isTaking ? { part: `${part}` } : sent),
-    ...(affiliate !== null && !isTaking && { affiliate_id: affiliates[affiliate]! }),
+    amount: isReversal ? 400 * part : 4000 + payment,
+    ...(isReversal ? { part: `${part}` } : sent),
+    ...(affiliate !== null && !isReversal && { affiliate_id: affiliates[affiliate]! }),
   }
 }
 

@@ -15,7 +15,7 @@ import { asksForTiers } from '../commission/judging.ts'
 import { customers } from '../customers/store.ts'
 import { postTogether } from '../ledger/rules.ts'
 import { hasEvidence } from './claims.ts'
-import { isEarning, isTaking } from './conversion.ts'
+import { isEarning, isReversal } from './conversion.ts'
 import { namesOf, refuseWrong } from './fact.ts'
 import { Groups } from './groups.ts'
 import { keepNames, lockNames, newPaymentId } from './names-store.ts'
@@ -71,7 +71,7 @@ export async function createMany(
 /** Failures that are known before anything is read. */
 function knownRefusal(args: CreateArguments, settings: Settings): Failure | undefined {
   // It has the currency of its sale.
-  if (isTaking(args.kind) && !args.currency) return undefined
+  if (isReversal(args.kind) && !args.currency) return undefined
   return refusalOf(() => refuseWrong(args, settings))
 }
 

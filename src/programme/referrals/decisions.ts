@@ -20,7 +20,7 @@ import {
 } from '../commission/calculation.ts'
 import { addSales } from '../commission/sales.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
-import { reportsOfPayment } from '../conversions/takings-store.ts'
+import { reportsOfPayment } from '../conversions/reversals-store.ts'
 import { adjust } from './changing.ts'
 import { becauseOf, CORRECTED, DUPLICATE, isTakenBack, REFUNDED, whyDraft } from './reasons.ts'
 import type { Referral } from './referral.ts'

@@ -16,13 +16,13 @@ import {
 } from '../commission/calculation.ts'
 import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commission/explanation.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
-import { takingsOf } from '../conversions/takings-store.ts'
+import { reversalsOf } from '../conversions/reversals-store.ts'
 import { runOf } from '../runs/store.ts'
 import { MOST_REFUNDS, refundsIn } from './decisions.ts'
 import { becauseOf, CORRECTED, DUPLICATE, draftReasonOf } from './reasons.ts'
 import { type Referral, referral } from './referral.ts'
+import { type ReportedReversal, reversalText, sentencesOfReversals, sentencesOfStrange } from './reversals.ts'
 import * as store from './store.ts'
-import { type ReportedTaking, sentencesOfStrange, sentencesOfTakings, takingText } from './takings.ts'
 
 /** How many referrals are listed that take back or add to one. */
 const MOST_CHILDREN = 100
@@ -67,16 +67,16 @@ type Explanation = Static<typeof explanationSchema>
 export async function explain({ database, settings }: Context, id: number): Promise<Explanation> {
   const row = existing(referral, await store.findWhole(database.replica, id))
   const children = await store.childrenOf(database.replica, id, MOST_REFUNDS)
-  const takings =
-    row.conversion_id === 0 ? [] : await takingsOf(database.replica, row.conversion_id, MOST_MEMBERS)
+  const reversals =
+    row.conversion_id === 0 ? [] : await reversalsOf(database.replica, row.conversion_id, MOST_MEMBERS)
   const runId = await runOf(database.replica, row.run_item_id)
-  return explanationOf(row, { children, takings, runId }, await settings.current())
+  return explanationOf(row, { children, reversals, runId }, await settings.current())
 }
 
 interface Refunds {
   /** Referrals that take back or add to it. */
   readonly children: readonly Referral[]
-  readonly takings: readonly ReportedTaking[]
+  readonly reversals: readonly ReportedReversal[]
 }
 
 interface Surroundings extends Refunds {
@@ -86,7 +86,7 @@ interface Surroundings extends Refunds {
 
 function explanationOf(
   row: Referral,
-  { children, takings, runId }: Surroundings,
+  { children, reversals, runId }: Surroundings,
   settings: Settings,
 ): Explanation {
   const { decimals, currency } = settings
@@ -124,14 +124,14 @@ function explanationOf(
               : sentencesOfHand(row, children, calculation, settings)),
             ...sentencesOfMove(row, story),
           ]
-        : [`It ${sentenceOfRefund(row, takings, settings)}`]),
-      ...(row.parent_id === 0 ? sentencesOfTakings(takings) : []),
-      ...(row.parent_id === 0 ? sentencesOfStrange(takings, story.currency) : []),
+        : [`It ${sentenceOfRefund(row, reversals, settings)}`]),
+      ...(row.parent_id === 0 ? sentencesOfReversals(reversals) : []),
+      ...(row.parent_id === 0 ? sentencesOfStrange(reversals, story.currency) : []),
       ...(runId === 0
         ? standing(row)
         : [`It is reserved by payout run ${runId}, which is to ${row.amount < 0 ? 'deduct' : 'pay'} it.`]),
       ...listed.flatMap(child => [
-        `Referral ${child.id} ${sentenceOfRefund(child, takings, settings)}`,
+        `Referral ${child.id} ${sentenceOfRefund(child, reversals, settings)}`,
         ...(child.status === 'rejected' ? [`Referral ${child.id} was rejected, so it does not.`] : []),
       ]),
     ],
@@ -145,7 +145,7 @@ function originalOf({ original_amount: amount, original_currency: currency }: Re
 /** What a refund of a referral takes back or adds, and because of what. */
 function sentenceOfRefund(
   { amount, status, created_at, conversion_id, parent_id, reason }: Referral,
-  takings: readonly ReportedTaking[],
+  reversals: readonly ReportedReversal[],
   { decimals, currency }: Settings,
 ): string {
   const [takes, adds] = status === 'rejected' ? ['would take', 'would add'] : ['takes', 'adds']
@@ -154,8 +154,8 @@ function sentenceOfRefund(
   const what = `${verb} ${sum} ${amount < 0 ? 'of' : 'to'} referral ${parent_id}`
   const day = formatTime(created_at).slice(0, 10)
   if (reason === CORRECTED) return `${what} on ${day}, because the amount of that was changed by hand.`
-  const cause = takings.find(({ id }) => id === conversion_id)
-  if (cause) return `${what} because of ${takingText(cause)}.`
+  const cause = reversals.find(({ id }) => id === conversion_id)
+  if (cause) return `${what} because of ${reversalText(cause)}.`
   return reason === DUPLICATE
     ? `${what} on ${day}, because the sale was reported twice (conversion ${conversion_id}).`
     : `${what} on ${day}.`

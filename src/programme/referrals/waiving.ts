@@ -12,8 +12,8 @@ import {
   withoutWaived,
 } from '../commission/calculation.ts'
 import { disputed, isOver, isTotalOfDisputes, leftOf } from '../conversions/left.ts'
-import { saleOf, takingsFrom } from '../conversions/sold.ts'
-import type { PaymentReport } from '../conversions/takings-store.ts'
+import type { PaymentReport } from '../conversions/reversals-store.ts'
+import { reversalsIn, saleOf } from '../conversions/sold.ts'
 import type { Referral } from './referral.ts'
 
 /** The reports of a payment. */
@@ -24,21 +24,21 @@ type Reports = readonly PaymentReport[]
  * @throws Failure referral_conflict
  */
 export function refuseWon(refund: Referral, reports: Reports): void {
-  const { dispute, takings } = disputeOf(refund, reports)
-  if (dispute && isOver(dispute, takings)) throw wasWon(refund)
+  const { dispute, reversals } = disputeOf(refund, reports)
+  if (dispute && isOver(dispute, reversals)) throw wasWon(refund)
 }
 
 /** The report by which the dispute was won that a refund follows from; undefined where totals say how much is disputed. */
 export function winOf(refund: Referral, reports: Reports): number | undefined {
-  const { dispute, takings } = disputeOf(refund, reports)
-  if (!dispute || isTotalOfDisputes(dispute) || !isOver(dispute, takings)) return undefined
-  return takings.find(({ kind, part }) => kind === 'dispute_won' && part === dispute.part)?.id
+  const { dispute, reversals } = disputeOf(refund, reports)
+  if (!dispute || isTotalOfDisputes(dispute) || !isOver(dispute, reversals)) return undefined
+  return reversals.find(({ kind, part }) => kind === 'dispute_won' && part === dispute.part)?.id
 }
 
 function disputeOf({ conversion_id }: Referral, reports: Reports) {
   const sale = saleOf(reports)
-  const takings = sale ? takingsFrom(reports, sale) : []
-  return { dispute: takings.find(({ id, kind }) => id === conversion_id && kind === 'dispute'), takings }
+  const reversals = sale ? reversalsIn(reports, sale) : []
+  return { dispute: reversals.find(({ id, kind }) => id === conversion_id && kind === 'dispute'), reversals }
 }
 
 /** Whether it gives back what a dispute took that was won. */
@@ -93,15 +93,15 @@ const addsTooMuch = ({ parent_id }: Referral, why: string) =>
 function isMoreThanDisputed(calculation: Calculation, reports: Reports): boolean {
   const sale = saleOf(reports)
   if (!sale) return false
-  const takings = takingsFrom(reports, sale)
-  const refunds = takings.filter(({ kind }) => kind === 'refund')
-  const waived = takings
+  const reversals = reversalsIn(reports, sale)
+  const refunds = reversals.filter(({ kind }) => kind === 'refund')
+  const waived = reversals
     .filter(({ kind }) => kind !== 'refund')
     .flatMap(({ id }) => waivedOf(calculation, id) ?? [])
   if (waived.length === 0) return false
   const worth = (left: Fraction) => withoutWaived(calculation, left) ?? 0n
   const paid = BigInt(sale.amount)
-  const rest = paid - disputed(takings)
+  const rest = paid - disputed(reversals)
   const alone = paid === 0n || rest < 0n ? ZERO : fraction(rest, paid)
   // Disputes have taken from what refunds have left, or refunds from what disputes have left.
   const most = [worth(leftOf(paid, refunds)) - worth(coveredOf(calculation)), worth(ONE) - worth(alone)]

@@ -4,7 +4,7 @@
  */
 import { decimalsOf } from '../../base/currencies.ts'
 import { isObject } from '../../base/unknown.ts'
-import { isTaking, kinds } from '../conversions/conversion.ts'
+import { isReversal, kinds } from '../conversions/conversion.ts'
 import type { CreateArguments } from '../conversions/schema.ts'
 import { reportRounded } from './decimals.ts'
 import { amountOf, named, number, text } from './reading.ts'
@@ -150,7 +150,7 @@ function readBy(mapping: Mapping, payload: unknown, unsaidCurrency = UNSAID): De
   }
   for (const name of plain) if (name !== 'kind') setArgument(name, textual(name, valueAt(name)))
   // Refunds are often sent as negative numbers; a sale below zero earns nothing.
-  const inUnits = (amount: number) => (takings.has(kind) ? Math.abs(amount) : amount) / scale
+  const inUnits = (amount: number) => (reversals.has(kind) ? Math.abs(amount) : amount) / scale
   for (const name of amounts) setArgument(name, amountOf(valueAt(name), inUnits))
   // It was decided by this currency what the numbers are worth.
   if (isMinor) report.currency = currency
@@ -173,7 +173,7 @@ function textual(name: string, value: unknown): unknown {
   return text(value) || value
 }
 
-const takings: ReadonlySet<unknown> = new Set(kinds.filter(isTaking))
+const reversals: ReadonlySet<unknown> = new Set(kinds.filter(isReversal))
 
 function referencesOf(payload: unknown, pointers: unknown): unknown {
   if (pointers === undefined) return undefined

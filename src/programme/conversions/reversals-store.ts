@@ -1,8 +1,8 @@
 /** Queries the refunds and disputes of a payment, for what explains its referrals. */
 import type { Db } from '../../storage/database.ts'
-import type { ReportedTaking } from '../referrals/takings.ts'
-import { type Conversion, isTaking, kinds } from './conversion.ts'
-import type { Taking } from './left.ts'
+import type { ReportedReversal } from '../referrals/reversals.ts'
+import { type Conversion, isReversal, kinds } from './conversion.ts'
+import type { Reversal } from './left.ts'
 import { inCurrencyOfSale } from './sold.ts'
 import type {} from './table.ts'
 
@@ -10,13 +10,15 @@ import type {} from './table.ts'
 const kindsWithAmounts = kinds.filter(kind => kind !== 'attribution')
 
 /** A sale or lead, or a refund, a dispute or its end, with amounts in the minor unit of its currency. */
-export type PaymentReport = ReportedTaking & Taking & Pick<Conversion, 'affiliate_id' | 'currency_assumed'>
+export type PaymentReport = ReportedReversal &
+  Reversal &
+  Pick<Conversion, 'affiliate_id' | 'currency_assumed'>
 
 /** The refunds and disputes of the payment that a conversion belongs to, in order of time. @param limit of all reports that are read */
-export async function takingsOf(db: Db, conversionId: number, limit: number): Promise<PaymentReport[]> {
+export async function reversalsOf(db: Db, conversionId: number, limit: number): Promise<PaymentReport[]> {
   const payment = await reportsOfPayment(db, conversionId, limit)
   return payment
-    .filter(({ kind }) => isTaking(kind))
+    .filter(({ kind }) => isReversal(kind))
     .toSorted((a, b) => a.occurred_at - b.occurred_at || a.id - b.id)
 }
 

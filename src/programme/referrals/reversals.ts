@@ -1,10 +1,10 @@
-/** Which refund or dispute it was, in words. Pure. */
+/** Refunds and disputes in words. Pure. */
 import { decimalsOf } from '../../base/currencies.ts'
 import { decimalText } from '../../base/money.ts'
 import { formatTime } from '../../base/time.ts'
 
 /** A refund, a dispute, or its end, as it was reported. */
-export interface ReportedTaking {
+export interface ReportedReversal {
   readonly id: number
   readonly kind: string
   /** In the minor unit of its currency. */
@@ -18,21 +18,21 @@ export interface ReportedTaking {
 const MOST_NAMED = 50
 
 /** 'There was a refund of 20.00 USD on 2026-01-05 (conversion 7).' */
-export function sentencesOfTakings(takings: readonly ReportedTaking[]): string[] {
+export function sentencesOfReversals(reversals: readonly ReportedReversal[]): string[] {
   // Some shops report with each change of an order that nothing of it is disputed.
-  const isDisputed = takings.some(({ kind, amount }) => kind === 'dispute' && amount > 0)
-  return takings
-    .filter(taking => isDisputed || taking.kind !== 'dispute' || !isTotal(taking))
+  const isDisputed = reversals.some(({ kind, amount }) => kind === 'dispute' && amount > 0)
+  return reversals
+    .filter(reversal => isDisputed || reversal.kind !== 'dispute' || !isTotal(reversal))
     .slice(0, MOST_NAMED)
-    .map(taking => `There ${isTotal(taking) ? 'were' : 'was'} ${takingText(taking)}.`)
+    .map(reversal => `There ${isTotal(reversal) ? 'were' : 'was'} ${reversalText(reversal)}.`)
 }
 
 /** Those in another currency than their sale, before which they were reported. */
 export function sentencesOfStrange(
-  takings: readonly Pick<ReportedTaking, 'kind' | 'amount' | 'currency'>[],
+  reversals: readonly Pick<ReportedReversal, 'kind' | 'amount' | 'currency'>[],
   ofSale: string,
 ): string[] {
-  return takings
+  return reversals
     .filter(({ currency }) => currency !== ofSale)
     .slice(0, MOST_NAMED)
     .map(({ kind, amount, currency }) => {
@@ -46,14 +46,16 @@ export const strangeText = (ofSale: string): string =>
   `takes nothing back, because the sale is in ${ofSale}: report it once more in ${ofSale}, with a part of its own.`
 
 /** It reports all refunds, or all disputes, up to its time. */
-const isTotal = ({ kind, cumulative }: ReportedTaking) => kind !== 'dispute_won' && cumulative === 1
+const isTotal = ({ kind, cumulative }: ReportedReversal) => kind !== 'dispute_won' && cumulative === 1
 
 /** 'a refund of 20.00 USD on 2026-01-05 (conversion 7)', or 'refunds of 20.00 USD in all by 2026-01-05 (conversion 7)' */
-export function takingText(taking: ReportedTaking): string {
-  const { id, kind, amount, currency, occurred_at } = taking
+export function reversalText(reversal: ReportedReversal): string {
+  const { id, kind, amount, currency, occurred_at } = reversal
   const sum = `${decimalText(amount, decimalsOf(currency) ?? 0)} ${currency}`
   const day = formatTime(occurred_at).slice(0, 10)
   const of = `(conversion ${id})`
   if (kind === 'dispute_won') return `a dispute that was won on ${day} ${of}`
-  return isTotal(taking) ? `${kind}s of ${sum} in all by ${day} ${of}` : `a ${kind} of ${sum} on ${day} ${of}`
+  return isTotal(reversal)
+    ? `${kind}s of ${sum} in all by ${day} ${of}`
+    : `a ${kind} of ${sum} on ${day} ${of}`
 }
