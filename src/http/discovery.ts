@@ -148,6 +148,7 @@ export function argumentsOf({ arguments: { properties } }: Pick<Route, 'argument
   return all.filter(([, schema]) => !schema['x-refused'])
 }
 
+/** Whether an argument has to be sent. */
 export function isRequired(endpoint: Pick<Route, 'arguments'>, name: string): boolean {
   const { required = [] }: JsonSchema = endpoint.arguments
   return required.includes(name)

@@ -33,6 +33,7 @@ export async function claim(
   return inserted !== undefined
 }
 
+/** The stored answer of a key that is not free. @throws Error if there is none */
 export async function findAnswer(tx: Tx, owner: string, key: string): Promise<StoredAnswer> {
   return tx
     .selectFrom('idempotency_keys')
@@ -54,6 +55,7 @@ export async function longStored(tx: Tx, owner: string): Promise<number> {
   return characters
 }
 
+/** Stores the answer of a key that the owner has claimed. */
 export async function storeAnswer(
   tx: Tx,
   owner: string,

@@ -209,6 +209,7 @@ function decode(part: string, read: ReadPart): string | undefined {
   }
 }
 
+/** Decodes the name of a parameter. @throws Failure invalid_argument if it is not percent-encoded UTF-8 */
 export function decodeName(text: string, read = asItIs): string {
   const name = decode(text, read)
   if (name === undefined) {

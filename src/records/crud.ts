@@ -37,6 +37,7 @@ export async function body<F extends Fields>(
   return `${kind.write(row, await call.settings.current())}}`
 }
 
+/** The answer to a create: the record, and its URL as `Location`. */
 export async function answerCreated<F extends Fields>(
   call: Call,
   kind: Pick<Kind<string, string, F>, 'write'>,
@@ -72,6 +73,7 @@ export function linesOfKind<A, F extends Fields>(
   })
 }
 
+/** Schema of the answer to a deletion. @param record schema of the record */
 export const deletionOf = (record: TObject) => Type.Object({ deleted: Type.Boolean(), previous: record })
 
 /** @param row as it was */

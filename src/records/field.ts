@@ -101,8 +101,10 @@ export interface Part {
   readonly field: Field
 }
 
+/** Whether a search looks at the field. */
 export const isSearched = ({ field }: Part): boolean => Boolean(field.folded || field.searched)
 
+/** The fields with their names and columns, in the order of the record. */
 export function partsOf(fields: Fields): Part[] {
   return Object.entries(fields).map(([name, field]) => ({ name, column: field.column ?? name, field }))
 }

@@ -51,6 +51,7 @@ export type Refuse = (error: unknown) => never
 /** Keyed by the executor, which every view of a Db shares. */
 const direct = new WeakMap<object, Run>()
 
+/** Has the prepared statements of a handle run without Kysely. @param run runs a compiled statement */
 export function runsDirectly(db: Db, run: Run): void {
   direct.set(db.getExecutor(), run)
 }
@@ -61,6 +62,7 @@ export function directRun(db: Db): RunDirectly | undefined {
   return runner?.isNear ? runner.run : undefined
 }
 
+/** The rows that wait to be inserted in a transaction of an embedded database; undefined for any other handle. */
 export function waitingOf(db: Db): Waiting | undefined {
   const runner = direct.get(db.getExecutor())
   return runner?.isNear ? runner.waiting : undefined

@@ -171,6 +171,7 @@ function keyNamed(id: string | undefined): Key | undefined {
   return ring?.find(isIt) ?? readAnew(false).find(isIt)
 }
 
+/** Whether a text has the form of the name of a key. */
 export const isKeyName = (text: string): boolean => /^[0-9a-f]{8}$/.test(text)
 
 /** The name of the key, and the rest as Base64url: nonce and tag at least. */

@@ -104,25 +104,30 @@ type Rest = Partial<Pick<Column, 'secret' | 'references'>>
 /** Neither personal nor money. */
 export const neither = { personal: false, money: false } as const
 
+/** The identifier of a row, which the database assigns. */
 export const identity: Column<Identity> = { type: 'integer', nullable: false, ...neither }
 
+/** A column of whole numbers. */
 export const integer = <K = number>(facts: Facts & Rest): Column<K> => ({
   type: 'integer',
   nullable: false,
   ...facts,
 })
 
+/** A column of text. */
 export const text = <K extends string = string>(facts: Facts & Rest): Column<K> => ({
   type: 'text',
   nullable: false,
   ...facts,
 })
 
+/** A column of text with another one, NAME_key, for the folded text. */
 export const folded = (facts: Facts & Rest): Column<string> & { readonly folded: true } => ({
   ...text(facts),
   folded: true,
 })
 
+/** The same column, which may also be null. */
 export const nullable = <K>(column: Column<K>): Column<K | null> => ({
   ...column,
   nullable: true,

@@ -69,6 +69,10 @@ export interface Target {
   readonly byHold?: true
 }
 
+/**
+ * The calculation of a judgement, as it is stored. While a rate or a rule is missing, it contains the sale, to be judged
+ * again.
+ */
 export function calculationOf(
   judgement: Judgement,
   {
@@ -334,6 +338,7 @@ type Named<V> = Readonly<Record<NamesIn<Amounts, V>, true>>
 const fractions: Named<Fraction> = { base: true, earned: true, left: true, exact: true, covered: true }
 const integers: Named<bigint> = { amount: true, tax: true, shipping: true, atMost: true }
 
+/** The calculation as it is stored. */
 export function calculationText({ gone: _gone, ...calculation }: Calculation): string {
   const isGone = coveredOf(calculation).numerator === 0n
   return JSON.stringify({ ...calculation, ...(isGone && { gone: true }) }, (_name, value: unknown) => {

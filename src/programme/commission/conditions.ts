@@ -168,6 +168,7 @@ export const isAmountField = (field: NumberField): boolean => definitions[field]
 const isTextField = (field: Field): field is TextField => !isNumberField(field)
 export const isLineField = (field: Field): field is LineField => definitions[field].isOfLine === true
 export const isTier = (field: Field): field is TierField => definitions[field].isTier === true
+/** The least value that a condition on the field can name. */
 export const leastOf = (field: NumberField): Least => definitions[field].least ?? ZERO_IS_LEAST
 
 export const fields: readonly Field[] = Object.keys(entries).filter(name => isField(name))
@@ -209,11 +210,13 @@ export function numberOf(field: NumberField, subject: Subject): Fraction | null 
 
 const folded = (text: string) => text.trim().toLowerCase()
 
+/** Values in the form in which conditions compare them. */
 export const foldedValues = (values: readonly string[]): string[] => values.map(folded)
 
 export type TextTest = (foldedValues: readonly string[]) => boolean
 export type NumberTest = (value: Fraction) => boolean
 
+/** @returns a function that tests the folded values of a sale or a line */
 export function textTest({ is, not }: TextCondition): TextTest {
   const accepted = is && new Set(is.map(folded))
   const excluded = not && new Set(not.map(folded))

@@ -163,6 +163,7 @@ function draft(parts: readonly Part[], reason: DraftReason): Judgement {
 /** Reason of a referral that is rejected because all rules have stopped paying. */
 export const ENDED = 'ended'
 
+/** Whether every part of the sale is beyond the limits of its rule, so that nothing is paid for it. */
 export const isEnded = (parts: readonly Part[]): boolean =>
   parts.length > 0 && parts.every(part => part.ended)
 

@@ -109,6 +109,7 @@ function moneyText(value: Fraction, decimals: number): string {
   return decimals === 0 || digits.length >= decimals ? text : `${units}.${digits.padEnd(decimals, '0')}`
 }
 
+/** How an amount came about, as data. */
 export function dataOf(story: EarningStory, settings: Settings): Static<typeof earning> {
   const { parts, exchange, left, result } = story
   const { decimals } = settings

@@ -86,6 +86,7 @@ const sold = prepared((db: Db, { affiliateId, month, next, last }: Until) => {
     ])
 })
 
+/** An affiliate's sales up to and including a second: how many, and what customers paid, in the programme's minor unit. */
 export async function salesUntil(db: Db, until: Until) {
   const [row] = await sold(db, until)
   return {

@@ -28,6 +28,7 @@ function placeOf({ affiliate_id, group_id }: Pick<Placed, 'affiliate_id' | 'grou
 
 export const rules = { ...queries, orders: { ...queries.orders, tried: trialOrder } }
 
+/** The current version of every rule that has not ended. */
 export async function currentRules(db: Db): Promise<RuleRow[]> {
   return db.selectFrom('rules').selectAll().where('status', '=', 'current').execute()
 }
@@ -38,6 +39,7 @@ export async function currentOf(db: Db, series: number): Promise<RuleRow | undef
   return query.where('status', '=', 'current').executeTakeFirst()
 }
 
+/** The version of a rule that another one has replaced. */
 export async function versionBefore(
   db: Db,
   { series, version }: Pick<RuleRow, 'series' | 'version'>,

@@ -111,6 +111,7 @@ export function hasBought(
   return mailboxes.some(mailbox => own.has(mailbox))
 }
 
+/** Who has bought. @param customer the customer, if known @param email the address that was sent */
 export function buyerOf(
   customer: { readonly user_id: number | null; readonly email_key: string } | undefined,
   email = '',

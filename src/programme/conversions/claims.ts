@@ -168,9 +168,11 @@ export async function creditBy(
   return { affiliateId, candidates, customerId, claimant: claimants.get(affiliateId) }
 }
 
+/** The attributions among the reports of a payment. */
 export const attributionsIn = (payment: readonly Conversion[]): Conversion[] =>
   payment.filter(({ kind }) => kind === 'attribution')
 
+/** The claim to a sale that an attribution makes. */
 export const claimOfAttribution = ({ affiliate_id }: Conversion): Claim => ({
   by: 'attribution',
   affiliateId: affiliate_id,

@@ -49,11 +49,13 @@ export interface Recorded {
   readonly payment: Payment
 }
 
+/** The payment with one more report. */
 export const withConversion = (payment: Payment, row: Conversion): Payment => ({
   ...payment,
   members: [...payment.members, row],
 })
 
+/** The payment with one more referral, if its referrals were read. */
 export const withReferral = ({ referrals, ...payment }: Payment, row: Referral): Payment => ({
   ...payment,
   ...(referrals && { referrals: [...referrals, row] }),
@@ -83,6 +85,7 @@ export const historyBefore = async (tx: WriteTx, sale: Conversion) =>
 type Decided = Pick<Conversion, 'customer_id' | 'affiliate_id' | 'campaign' | 'candidates'> &
   Partial<Pick<Conversion, 'visit_id'>>
 
+/** Inserts the conversion that a report is about. @param decided what the service has decided about it */
 export function insert({ tx, args, fact, sourceId }: Report, decided: Decided): Promise<Conversion> {
   const { reference, references, lines, cumulative, occurredAt, ...rest } = fact
   const { customer, metadata, coupon = '', visit_id = 0 } = args
@@ -346,6 +349,7 @@ export async function applyReports(recording: Recording, payment: Payment): Prom
   return adjustReferrals(tx, await creditReversals(recording, credited), settings)
 }
 
+/** Logs that a conversion was recorded. */
 export function log(
   { tx, settings }: Report,
   row: Conversion,

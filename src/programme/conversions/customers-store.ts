@@ -50,6 +50,7 @@ const nameOfCustomer = prepared((db: Db, { context, name }: { context: string; n
     .where('name', '=', name),
 )
 
+/** The identifier of the customer whom a shop calls by this name; undefined if there is none. */
 export async function customerNamed(db: Db, { context, name }: CustomerNames): Promise<number | undefined> {
   if (name === undefined) return undefined
   return (await nameOfCustomer(db, { context, name }))[0]?.customer_id

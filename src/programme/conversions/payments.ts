@@ -30,8 +30,10 @@ export interface Payment {
   readonly referrals?: readonly Referral[]
 }
 
+/** A payment of which nothing was reported before. */
 export const UNKNOWN: Payment = { id: '', members: [], referrals: [] }
 
+/** A payment by its identifier, without its referrals. */
 export const readPayment = async (db: Db, id: string): Promise<Payment> => ({
   id,
   members: await store.membersOf(db, id, MOST_MEMBERS),

@@ -99,6 +99,7 @@ const insertion = prepared((tx: Db, row: NewConversion) =>
   tx.insertInto('conversions').values(row).returning('id'),
 )
 
+/** Inserts a conversion, at the end of the part where a request has many lines. @returns the row with its identifier */
 export async function insert(tx: Tx, row: Omit<Conversion, 'id'>): Promise<Conversion> {
   const waiting = insertLater(tx, 'conversions', row)
   if (waiting) return waiting
@@ -175,6 +176,7 @@ const visit = prepared((db: Db, { id }: { id: number }) =>
   db.selectFrom('visits').select(['affiliate_id', 'created_at', 'campaign']).where('id', '=', id),
 )
 
+/** The visit that a sale names; undefined if there is none. */
 export async function visitOf(db: Db, id: number) {
   return (await visit(db, { id }))[0]
 }
@@ -262,6 +264,7 @@ export async function lockReferralsOf(tx: Tx, id: string): Promise<Referral[]> {
   return locked(tx, { id })
 }
 
+/** The referrals of a payment, refunds included, without locking them. @param id of the payment */
 export async function referralsOf(db: Db, id: string): Promise<Referral[]> {
   return unlocked(db, { id })
 }
@@ -270,6 +273,7 @@ const conversionRow = prepared((db: Db, { id }: { id: number }) =>
   db.selectFrom('conversions').selectAll().where('id', '=', id),
 )
 
+/** A conversion with the columns that its record does not show. */
 export async function conversionById(db: Db, id: number): Promise<Conversion | undefined> {
   return (await conversionRow(db, { id }))[0]
 }

@@ -51,6 +51,7 @@ const titles: Readonly<Record<ConversionKind, string>> = {
   attribution: 'Credited later',
 }
 
+/** What happened to a payment, in order of time. */
 export function timelineOf(
   { payment, referrals }: Omit<Story, 'conversion'>,
   { visits, payouts, corrections }: Related,

@@ -5,6 +5,7 @@ import { firstAfter, referralsOf } from './store.ts'
 
 const ROWS_AT_ONCE = 1000
 
+/** @returns a sentence for each payout that differs from the index */
 export async function* checkReferrals(db: Db): AsyncGenerator<string> {
   for (let last = 0; ; ) {
     const rows = await firstAfter(db, last, ROWS_AT_ONCE)

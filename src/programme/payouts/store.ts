@@ -40,6 +40,7 @@ export function unknownNames({ referrals }: Pick<Payout, 'referrals'>): Names {
   return new Map(referrals === '' ? [] : referrals.split(',').map(number => [Number(number), false]))
 }
 
+/** Stores which referrals a payout names, in place of those that it named before. */
 export async function replaceNames(tx: Tx, id: number, names: Names): Promise<void> {
   await deleteNames(tx, id)
   await insertNames(tx, [[id, names]])
@@ -57,6 +58,7 @@ const names = prepared((db: Db, { id }: { id: number }) =>
   db.selectFrom('payout_referrals').select(['referral_id', 'known']).where('payout_id', '=', id),
 )
 
+/** The referrals that a payout names. */
 export async function namesOf(db: Db, id: number): Promise<Names> {
   return new Map((await names(db, { id })).map(({ referral_id, known }) => [referral_id, known === 1]))
 }
@@ -96,6 +98,7 @@ export interface TotalRow {
   failed_sum: string
 }
 
+/** The totals of the payouts that criteria match. */
 export async function sumPayouts(db: Db, criteria: Criteria): Promise<TotalRow> {
   return db
     .selectFrom('payouts')

@@ -120,6 +120,7 @@ export function isUnique(
   return isCalled(row) && row.status !== 'rejected' && !isCorrection(row.type) ? 1 : 0
 }
 
+/** Whether a referral has a context and a reference, by which a repeated request finds it. */
 export const isCalled = ({ context, reference }: Pick<Referral, 'context' | 'reference'>) =>
   context !== '' && reference !== ''
 
@@ -137,6 +138,7 @@ export function refuseTaken(cause: unknown): never {
   throw cause instanceof UniqueViolation ? referenceTaken() : cause
 }
 
+/** The failure for a reference that another referral has. @param existingReferral the other one, if it was read */
 export function referenceTaken(existingReferral?: Referral): Failure {
   return new Failure('reference_taken', {
     ...(existingReferral && {

@@ -34,6 +34,7 @@ export const isTakenBack = ({ status, reason }: Pick<Referral, 'status' | 'reaso
 export const draftReasonOf = ({ reason }: Pick<Referral, 'reason'>): DraftReason | undefined =>
   draftReasons.find(known => known === reason)
 
+/** Why a referral is a draft, to stand behind "because"; undefined if the service has not made it one. */
 export function whyDraft(referral: Reasoned): string | undefined {
   const reason = draftReasonOf(referral)
   return reason && ofDrafts[reason](referral)

@@ -214,6 +214,7 @@ const draftOf = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>
     .limit(1),
 )
 
+/** Whether an affiliate has a draft. */
 export async function hasDrafts(db: Db, affiliateId: number): Promise<boolean> {
   return (await draftOf(db, { affiliateId })).length > 0
 }

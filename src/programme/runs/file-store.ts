@@ -1,6 +1,7 @@
-/** The queries on files of payout runs: who has downloaded which. */
+/** Queries on the files of payout runs: when each was downloaded, and who handed it over. */
 import type { Db, Tx } from '../../storage/database.ts'
 
+/** The files of a run that were downloaded or handed over. */
 export async function filesOf(db: Db, runId: number) {
   return db
     .selectFrom('run_files')
@@ -11,7 +12,7 @@ export async function filesOf(db: Db, runId: number) {
     .execute()
 }
 
-/** Keeps when a file was first downloaded. */
+/** Stores when a file was first downloaded. @param time in seconds */
 export async function markDownloaded(
   tx: Tx,
   file: { run_id: number; format: string; part: number },
@@ -24,6 +25,7 @@ export async function markDownloaded(
     .execute()
 }
 
+/** Stores that a file was handed over. @param by the account, 0 for the command line @param time in seconds */
 export async function markHandedOver(
   tx: Tx,
   file: { run_id: number; format: string; part: number },

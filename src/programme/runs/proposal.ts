@@ -66,6 +66,7 @@ export type Proposal = Pick<
 
 type Terms = Pick<Run, 'id' | 'reference' | 'method' | 'group_id' | 'minimum' | 'left_out'>
 
+/** Decides whether a run pays an affiliate, and what, from the facts about them. */
 export function proposalOf(run: Terms, facts: Facts, settings: Settings): Proposal {
   const { affiliateId, owed, payee, paidBeside } = facts
   const out = exclusionOf(run, facts, settings)

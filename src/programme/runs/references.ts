@@ -27,6 +27,7 @@ export function parseReference(text: string): { runId: number; affiliateId: numb
   return runId === undefined ? undefined : { runId: Number(runId), affiliateId: Number(affiliateId) }
 }
 
+/** A reference in the form in which it is compared: banks may change its case, and add blanks. */
 export const canonical = (text: string) => text.trim().toUpperCase()
 
 /** Whether its letters were drawn: files of older runs are written as they were. */

@@ -122,6 +122,7 @@ export async function* eachOwed(
   }
 }
 
+/** Inserts the items of a run that is being prepared. */
 export async function insertItems(tx: Tx, rows: readonly Insertable<Tables['run_items']>[]): Promise<void> {
   if (rows.length > 0) await tx.insertInto('run_items').values(rows).execute()
 }
@@ -184,6 +185,7 @@ const change = prepared((tx: Db, { ids, change }: { ids: readonly number[]; chan
   tx.updateTable('run_items').set(change).where('id', 'in', ids),
 )
 
+/** Changes all items with these identifiers in the same way. */
 export async function changeItems(tx: Tx, ids: readonly number[], values: ItemChange): Promise<void> {
   for (const batch of inParts(ids)) await change(tx, { ids: batch, change: values })
 }

@@ -20,6 +20,7 @@ export const itemStatuses = [
 
 /** The statuses of payments that were handed over, or are about to be, and whose outcome is not known. */
 export const openStatuses = ['reserved', 'unknown'] as const
+/** Whether the outcome of a payment is not known. */
 export const isOpen = ({ status }: { readonly status: (typeof itemStatuses)[number] }): boolean =>
   openStatuses.some(one => one === status)
 

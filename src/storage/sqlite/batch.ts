@@ -19,6 +19,7 @@ export interface Member {
   failure: unknown
 }
 
+/** An empty batch. @param careful runs each transaction in a savepoint */
 export function newBatch(careful: boolean): Batch {
   const committed = Promise.withResolvers<void>()
   // A batch in which every transaction failed has no listener.

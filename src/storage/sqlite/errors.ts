@@ -50,6 +50,7 @@ function codeOfSqlite(error: unknown): number | undefined {
   return typeof code === 'number' ? code : undefined
 }
 
+/** The primary result code of an error of SQLite; 0 for any other error. */
 export function primaryCode(error: unknown): number {
   return (codeOfSqlite(error) ?? 0) & 0xff
 }
@@ -75,6 +76,7 @@ const wordsOf = (error: unknown) =>
     ? 'database or disk is full'
     : (memberOf(error, 'errstr') ?? messageOf(error))
 
+/** A flush failed: whether the change is on the disk is not known. */
 export const inDoubt = (cause: unknown) =>
   new DatabaseUnavailable(
     `SQLite: ${wordsOf(cause)}, while a change was put on the disk: it may have been made or not. Look at the disk and its log, and whether the change is there, before it is made again.`,
@@ -82,6 +84,7 @@ export const inDoubt = (cause: unknown) =>
     'in doubt',
   )
 
+/** The file of the database was removed or replaced while it was open. */
 export const removed = () =>
   new DatabaseUnavailable(
     'SQLite: the file of the database, or its write-ahead log beside it (-wal), was removed or replaced: put it back, or stop the service, restore a backup, and start it again.',

@@ -139,6 +139,7 @@ export function isInUse(file: string): boolean {
   }
 }
 
+/** Another process has the database open. */
 export function inUse(file: string): DatabaseUnusable {
   return new DatabaseUnusable(`The database ${file} is in use; stop the service first.`)
 }

@@ -86,6 +86,7 @@ export function partCount(format: Format, run: Size): number {
  */
 const FORMULA = /^(?:[\t\r\n]|[\s"\u200b]*[=+\-@＝＋－＠])|[;|][\s"\u200b]*[=+\-@＝＋－＠]/
 
+/** Whether a spreadsheet would take a text for a formula. */
 export function isFormula(text: string): boolean {
   return FORMULA.test(text)
 }

@@ -11,6 +11,7 @@ const byMethod: Readonly<Record<Method, Format>> = { csv, paypal, sepa, nacha }
 
 export const formats: readonly Format[] = Object.values(byMethod)
 
+/** The format of the file by which a method pays. */
 export const formatOf = (method: Method): Format => byMethod[method]
 
 /** The files that a run by this method has: the plain one is there to read. */

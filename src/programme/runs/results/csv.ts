@@ -104,6 +104,7 @@ function placesIn(
   }
 }
 
+/** The failure for a file that cannot be read. @param problem what is wrong, after "content:" */
 export const unreadable = (problem: string) => invalidArguments({ content: problem })
 
 interface Row {
