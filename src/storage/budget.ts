@@ -6,7 +6,7 @@ export class ReadBudget {
   #readMs = 0
   #renewedAtMs = 0
 
-  /** @param signal aborts the reads: nobody waits for the answer any more */
+  /** @param signal aborts the reads once nobody waits for the answer */
   constructor(caller: string, budgetMs: number, signal: AbortSignal) {
     this.caller = caller
     this.signal = signal

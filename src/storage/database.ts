@@ -259,7 +259,7 @@ export interface DatabaseOptions {
   readonly onReplica?: ((reason?: string) => void) | undefined
   /** How long a statement may take, where the engine can end one; without it, as long as it takes. */
   readonly statementMs?: number | undefined
-  /** Aborted when nobody waits for what is under way any more; where a server does it, its connections are ended then. */
+  /** Aborted when nobody waits for work in progress any more; connections to a server are then closed. */
   readonly cutOff?: AbortSignal | undefined
 }
 
@@ -273,7 +273,7 @@ export class UniqueViolation extends Error {
   }
 }
 
-/** A value that the database's own bounds refuse. */
+/** A value violates a CHECK. */
 export class BoundViolation extends Error {
   constructor(cause: unknown) {
     super('a value is out of its bounds', { cause })
@@ -281,7 +281,7 @@ export class BoundViolation extends Error {
   }
 }
 
-/** A row refers to one that is not there, or no longer. */
+/** A row refers to one that does not exist, or still does when it is deleted. */
 export class ReferenceViolation extends Error {
   constructor(cause: unknown) {
     super('a row refers to one that is not there', { cause })
@@ -289,7 +289,7 @@ export class ReferenceViolation extends Error {
   }
 }
 
-/** What the transaction has read is no longer so: it is run again from its beginning, as after a deadlock. */
+/** Another transaction has changed what this one has read: it is run again from its beginning, as after a deadlock. */
 export class LostRace extends Error {
   constructor() {
     super('another transaction has changed what this one relies on')
@@ -297,7 +297,7 @@ export class LostRace extends Error {
   }
 }
 
-/** The database did not take the work: away, busy for too long, full, or closed. Nothing was changed, unless in doubt. */
+/** The database did not do the work, since it is unreachable, busy for too long, full or closed. Nothing was changed, unless `in doubt`. */
 export class DatabaseUnavailable extends Error {
   readonly reason: Reason
   constructor(message: string, cause?: unknown, reason: Reason = 'no answer') {
@@ -307,7 +307,7 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** Why the database did not take the work, as far as callers may know. */
+/** Why the database did not do the work, as far as callers may know. */
 export type Reason =
   | 'no answer'
   /** Locked by others for too long. */
@@ -334,5 +334,5 @@ export class DatabaseUnusable extends Error {
   }
 }
 
-/** The database is named in a way that no database can be; the message is for the operator. */
+/** The URL cannot be that of a database; the message is for the operator. */
 export class UrlInvalid extends DatabaseUnusable {}

@@ -41,10 +41,10 @@ import { clickKeys, lastCounted, links, scriptPages } from './migrations/trackin
 import { visitDays, visitDaysOfAll, visitsByDay, visitTotals } from './migrations/visit-days.ts'
 import { visitRemovals, visits } from './migrations/visits.ts'
 
-/** Another node may have migrated the database meanwhile. */
+/** How often to look whether another node has migrated the database. */
 const VERSION_EVERY_MS = 500
 
-/** How long another process may take to migrate the database. */
+/** How long to wait for another process that migrates the database. */
 const MIGRATION_MS = 30 * 60_000
 
 type Migration = (engine: Engine) => Step[]
@@ -100,7 +100,7 @@ export const migrations: readonly Migration[] = [
   claimsAfterTokens,
 ]
 
-/** The calculation of a referral's amount is in `calculation` alone. */
+/** How a referral's amount was calculated is only stored in `calculation`. */
 function oneCalculation(): string[] {
   return ['ALTER TABLE referrals DROP COLUMN judgement']
 }
@@ -133,7 +133,10 @@ async function versionOf(db: Db): Promise<number> {
   return rows[0]?.version ?? 0
 }
 
-/** Looks again and again. @returns once a newer program has migrated the database: this one does not keep what that one reads */
+/**
+ * Watches the version of the schema.
+ * @returns once a newer program has migrated the database, whose additional columns and totals this one would not maintain
+ */
 export async function untilOutdated(
   { reader }: Database,
   signal: AbortSignal,
@@ -141,7 +144,7 @@ export async function untilOutdated(
   try {
     for (;;) {
       await delay(VERSION_EVERY_MS, undefined, { signal })
-      // Away for a while, it says nothing of its version.
+      // While the database is unavailable, its version is not known.
       const version = await versionOf(reader).catch(() => 0)
       if (version > migrations.length) return newer(version)
     }
@@ -193,7 +196,7 @@ export async function migrate(
   })
 }
 
-/** Performs a transaction; while another process migrates the database, which takes longer the more rows there are, it waits. */
+/** Runs a transaction. Waits while another process migrates the database, which takes longer the more rows there are. */
 async function onceMigrated<T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + MIGRATION_MS
   for (;;) {

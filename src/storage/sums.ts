@@ -1,16 +1,16 @@
 /**
- * Sums that are exact. They may be larger than a double can hold, so they come as text; and larger than an integer of
- * SQLite, so they come as two, of what amounts have of PART and of what is left.
+ * Exact sums. They may exceed a double, so queries return them as text. They may also exceed the integers of SQLite, so
+ * they are computed in two columns: whole multiples of PART, and the rest.
  * See docs/decisions/money.md.
  */
 import { type RawBuilder, sql } from 'kysely'
 
 const PART = 1_000_000
 
-/** An amount in two expressions. */
+/** An amount as two expressions: parts * PART + rest. */
 export type Parts = Readonly<Record<'parts' | 'rest', RawBuilder<unknown>>>
 
-/** @param filter narrows the rows: `filter (where …)` */
+/** The exact sum of an amount, for `unitsOfSum`. @param filter narrows the rows: `filter (where …)` */
 export function exactSum(
   amount: RawBuilder<unknown>,
   filter: RawBuilder<unknown> = sql``,
@@ -18,13 +18,13 @@ export function exactSum(
   return exactSumOfParts(partsIn(amount), filter)
 }
 
-/** What the two columns have of an amount in a query. */
+/** Splits an amount of a query into parts and rest. */
 export function partsIn(amount: RawBuilder<unknown>): Parts {
   const part = sql.lit(PART)
   return { parts: sql`${amount} / ${part}`, rest: sql`${amount} % ${part}` }
 }
 
-/** The same of amounts that are stored in two columns. */
+/** The same as `exactSum`, of amounts that are stored as parts and rest. */
 export function exactSumOfParts(
   { parts, rest }: Parts,
   filter: RawBuilder<unknown> = sql``,
@@ -33,32 +33,32 @@ export function exactSumOfParts(
   return sql`${sum(parts)} || ' ' || ${sum(rest)}`
 }
 
-/** The same amount in the one way in which `rest` is from 0 to PART: sums of parts are not all in it. */
+/** The same amount in normal form, with `rest` from 0 to PART, which sums of parts and rests need not have. */
 export function carried({ parts, rest }: Parts): Parts {
   const part = sql.lit(PART)
   const left = sql`((${rest}) % ${part} + ${part}) % ${part}`
   return { parts: sql`(${parts}) + ((${rest}) - ${left}) / ${part}`, rest: left }
 }
 
-/** What the two columns have of an amount. */
+/** Splits an amount, in minor units, into parts and rest. */
 export function splitSum(units: bigint): { parts: number; rest: number } {
   return { parts: Number(units / BigInt(PART)), rest: Number(units % BigInt(PART)) }
 }
 
-/** @param text of `exactSum` @returns it in minor units */
+/** The value of an `exactSum`, in minor units. */
 export function unitsOfSum(text: string): bigint {
   const [parts, rest] = text.split(' ')
   return BigInt(parts!) * BigInt(PART) + BigInt(rest!)
 }
 
-/** A sum for a column of integers: as engines give it, so text where a number would not hold it. */
+/** A sum for a column of integers, in minor units: as text if a number cannot hold it, as engines return it as well. */
 export function storedSum(units: bigint): number {
   const number = Number(units)
-  // Cast: columns of sums are declared as numbers, and what reads them knows of the text.
+  // Cast: columns of sums are declared as numbers, and their readers also accept text.
   return Number.isSafeInteger(number) ? number : (String(units) as unknown as number)
 }
 
-/** Whether a sum is anything but 0, for HAVING. No part of it is larger than an engine's integers. */
+/** Whether a sum is not 0, for HAVING, computed without exceeding an engine's integers. */
 export function isNotZero(amount: RawBuilder<unknown>): RawBuilder<boolean> {
   const part = sql.lit(PART)
   const rest = sql`sum(${amount} % ${part})`

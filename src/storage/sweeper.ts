@@ -1,30 +1,29 @@
-/** Removes what has expired, whether or not anybody asks for it. */
+/** Removes expired rows in the background. */
 import { uptime } from 'node:os'
 import { Rounds } from '../base/rounds.ts'
 import type { Database, Tx } from './database.ts'
 
 const SWEEP_EVERY_MS = 60_000
-/** A clock that goes ahead of the time that has passed by more was set. */
+/** A clock that gains or loses more than this between two rounds was set by somebody. */
 const SET_MS = 120_000
-/** How long what has expired by a clock that was set ahead is kept: it may be set back, and what was removed is gone. */
+/** How long nothing is removed after the clock was set ahead: it may be set back, and removed rows cannot be restored. */
 const DOUBTED_MS = 3_600_000
 
-/** Removes some, so that no other write waits for long. Resolves to whether there may be more. */
+/** Removes a limited number of rows, so that no other write waits for long. @returns whether there may be more */
 type Sweep = (tx: Tx) => Promise<boolean>
 
-/** There is one in each process. */
 export class Sweeper {
   readonly #rounds: Rounds
-  /** Of the clock before the time that has passed since the machine was started. */
+  /** The clock, less the time since the machine was started. */
   #aheadMs = Date.now() - passedMs()
   #doubtedUntil = 0
 
-  /** @param failed called with the first error of several rounds that fail */
+  /** @param failed called with the first error of several failed rounds in a row */
   constructor(database: Database, sweeps: readonly Sweep[], failed: (error: unknown) => void) {
     this.#rounds = new Rounds(SWEEP_EVERY_MS, () => this.#sweepAll(database, sweeps), failed)
   }
 
-  /** One that fails leaves the others to go on. @throws the first failure, at the end */
+  /** Runs all sweeps, even if one fails. @throws the first failure, at the end */
   async #sweepAll(database: Database, sweeps: readonly Sweep[]): Promise<void> {
     this.#refuseDoubtful()
     const errors: unknown[] = []
@@ -54,7 +53,7 @@ export class Sweeper {
   }
 }
 
-/** Goes on while the machine is suspended, which `performance.now()` does not: its clock is not set ahead by that. */
+/** Time since the machine was started. Unlike `performance.now()` it includes time in which the machine was suspended. */
 function passedMs(): number {
   return uptime() * 1000
 }

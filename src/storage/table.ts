@@ -6,23 +6,23 @@
 import type { ColumnType } from 'kysely'
 import { foldAccents, foldCase } from '../base/text.ts'
 
-/** Has to be said of every column: forgetting it does not compile. */
+/** What every column must declare, or it does not compile. */
 export interface Facts {
-  /** Whether it is about a person, and what becomes of it when that person is erased. */
+  /** Whether it contains personal data, and if so, whether erasing the person empties it or leaves it. */
   readonly personal: false | 'erase' | 'keep'
-  /** Whether it is an amount in the programme's currency; `derived` when it is computed from other tables. */
+  /** Whether it is an amount in the programme's currency, in minor units; `derived` if it is computed from other tables. */
   readonly money: boolean | 'derived'
 }
 
-/** The table of accounts, which folders refer to that stand to the left of its own. */
+/** The table of accounts, for folders that cannot import it, because they come before its own. */
 export const ACCOUNTS = 'users'
 
 /** A column that holds the identifier of a row of another table. */
 export interface Reference {
   readonly table: string
-  /** What it holds of that row; the identifier when omitted. */
+  /** The column of the other table that it contains; the identifier if omitted. */
   readonly column?: string
-  /** The row is about the person whom it refers to. */
+  /** The row is part of the data about the person to whom it refers. */
   readonly person?: true
   /** The row stays when the other one is deleted. */
   readonly outlives?: true
@@ -34,42 +34,42 @@ export interface Column<K = unknown> extends Facts {
   /** Never leaves the database. */
   readonly secret?: true
   readonly references?: Reference
-  /** Beside it stands NAME_key, the text folded by `foldCase`, to search and compare by. */
+  /** It has a second column NAME_key with its text in folded form (`foldCase`), for searches and comparisons. */
   readonly folded?: true
-  /** It is folded by `foldAccents`, and only searched by: a name, and neither an address nor a code. */
+  /** It is a name, not an address or a code: it is folded by `foldAccents`, since it is only searched, never compared. */
   readonly isName?: boolean
-  /** For the compiler alone: what the column holds. */
+  /** For the compiler only: the type of its values. */
   readonly holds?: K | undefined
 }
 
 type Columns = Readonly<Record<string, Column>>
 
-/** What the database fills in when nothing is said. */
+/** The type of a column that the database fills in if a row has no value for it. */
 export type { Generated } from 'kysely'
 
-/** An identifier that the database gives out, never twice. Only copies set it. */
+/** The type of an identifier, which the database assigns and never reuses. Only copies set it. */
 export type Identity = ColumnType<number, number | undefined, never>
 
-/** What the log of events says of the rows, by the names of their fields. */
+/** What the event log records about the rows, by the names of their fields. */
 export interface Logged {
   /** The kind of record, the first part of its actions: `payout` of `payout.create`. */
   readonly kind: string
   readonly actions: readonly string[]
-  /** Those of the actions that can create a record; `create` alone when omitted. */
+  /** The actions that can create a record; only `create` if omitted. */
   readonly creating?: readonly string[]
-  /** Fields that stay in the log. */
+  /** Fields that are not personal: they stay in the log. */
   readonly plain: readonly string[]
-  /** Fields that are emptied when the person is erased whom the record is about. */
+  /** Fields that are emptied in the log when the person is erased whom the record is about. */
   readonly personal: readonly string[]
-  /** Those of both that only the administration area shows. */
+  /** Those of the fields above that only the administration area shows. */
   readonly ofArea?: readonly string[]
-  /** The field that holds the account of that person, or `id` where the record is the account. */
+  /** The field with that person's account; `id` if the record itself is the account. */
   readonly person?: string
-  /** A field and column, whose log is complete: how many records have each value is kept, and need not be counted. */
+  /** A field for each of whose values the number of records is stored, since every change of it has an event. */
   readonly counted?: string
-  /** Whether programs may read its events. */
+  /** Whether `GET /v1/events` shows its events. */
   readonly public: boolean
-  /** Who reads its entries in the audit log has this permission; who reads the log, when omitted. */
+  /** The permission to read its entries in the audit log, if that of the log is not enough. */
   readonly readBy?: string
 }
 
@@ -78,18 +78,18 @@ export interface Table {
   /** The primary key. */
   readonly key: readonly string[]
   readonly columns: Columns
-  /** By rows; as a whole, because it is small and filled in every new database; or not at all. */
+  /** `affiliated copy` copies it row by row; as a whole, because new databases have rows in it; or not at all. */
   readonly copied: 'rows' | 'whole' | 'never'
-  /** Its rows about a person are removed when the person is erased, and not only emptied. */
+  /** Erasing a person removes their rows instead of emptying them. */
   readonly removedWithPerson?: true
   /** The database refuses to change or remove rows. */
   readonly appendOnly?: true
-  /** A migration has made an index of `searchedColumns` for it, in which searches look parts of names up. */
+  /** A migration has created a search index of its `searchedColumns`. See docs/decisions/search.md. */
   readonly hasSearchIndex?: true
   readonly logged?: Logged
 }
 
-/** Everything that the service keeps. What a table refers to comes before it. */
+/** All tables of the service. A table comes after those that it refers to. */
 export type Schema = readonly Table[]
 
 /** The columns of a table as Kysely sees them. */
@@ -134,15 +134,15 @@ export const nullable = <K>(column: Column<K>): Column<K | null> => ({
   holds: undefined,
 })
 
-/** What a search looks through. */
+/** The columns that searches look at. */
 export const searchedColumns = ({ columns }: Table): string[] =>
   Object.entries(columns).flatMap(([name, { folded }]) => (folded ? [`${name}_key`] : []))
 
-/** What stands beside folded text. */
+/** The folded form of a text in a column. */
 export const foldedText = ({ isName }: Pick<Column, 'isName'>, text: string): string =>
   isName ? foldAccents(text) : foldCase(text)
 
-/** Every column by its name in the database, with those of folded text. */
+/** All columns of a table in the database, including those of folded text, by name. */
 export function columnsOf({ columns }: Table): Map<string, Column> {
   const columnsByName = new Map<string, Column>()
   for (const [name, column] of Object.entries(columns)) {

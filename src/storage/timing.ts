@@ -1,12 +1,12 @@
-/** Tells whoever listens how long the database takes; costs nothing while nobody does. */
+/** Publishes how long the database takes. Costs nothing while nobody listens. */
 import { channel } from 'node:diagnostics_channel'
 
-/** Of each query, its seconds. */
+/** The duration of each query, in seconds. */
 export const queries = channel('affiliated.query')
-/** Of each commit that is durable: undefined. */
+/** A message, without content, for each durable commit. */
 export const commits = channel('affiliated.commit')
 
-/** @param beganAt when the query began, by `performance.now()` */
+/** Publishes the duration of a query. @param beganAt when the query began, by `performance.now()` */
 export function tellDuration(beganAt: number): void {
   queries.publish((performance.now() - beganAt) / 1000)
 }

@@ -1,15 +1,14 @@
 /**
- * Who reads next where few can read at once. What takes long is read in turns: the next query is that of the caller who
- * has read least of late, and the last free place is kept for callers who have read little, so that whoever asks for much
- * waits for nobody but themselves.
+ * Long reads take turns, because only few can run at once. The next one is that of the caller who has recently read least,
+ * and the last free place is reserved for callers who have read little, so heavy readers only delay themselves.
  * See docs/decisions/bounded-reads.md.
  */
 import type { ReadBudget } from './budget.ts'
 import { DatabaseUnavailable } from './database.ts'
 
-/** Beyond this a caller has read much. */
+/** Recent read time beyond which a caller does not get the last place. */
 const MUCH_MS = 250
-/** What was read is forgotten by half in this time. */
+/** Time in which half of a caller's read time is forgotten. */
 const HALF_LIFE_MS = 2000
 const CALLERS_KEPT = 1000
 
@@ -24,15 +23,16 @@ export class Turns {
   readonly #read = new Map<string, { ms: number; at: number }>()
   #taken = 0
 
-  /** @param places how many read at once */
+  /** @param places the number of queries that run at once */
   constructor(places: number) {
     this.#places = places
   }
 
   /**
-   * Runs the query when it is its turn.
-   * @param query may be several: it calls `goOn` before each, which throws once nobody waits any more
-   * @throws DatabaseUnavailable when the budget is used up before it has ended, which then nobody waits for
+   * Runs a query when it is its turn.
+   * @param budget the caller and their remaining time; without it, the query takes as long as it needs
+   * @param query one or more queries; it calls `goOn` before each, which throws once nobody waits for the result
+   * @throws DatabaseUnavailable if the budget is used up first; the query may still be running then
    */
   async read<T>(budget: ReadBudget | undefined, query: (goOn: () => void) => Promise<T>): Promise<T> {
     if (budget === undefined) return this.#run('', () => query(doNothing), doNothing)
@@ -78,13 +78,13 @@ export class Turns {
     }
   }
 
-  /** @param aborted rejects when the caller does not wait any more */
+  /** @param aborted rejects once the caller no longer waits */
   async #turn(caller: string, aborted: Promise<never> | undefined): Promise<void> {
     const turn = Promise.withResolvers<void>()
     const waiting = { caller, begin: turn.resolve }
     this.#waiting.add(waiting)
     this.#next()
-    // One whose turn has come takes it, and gives it back.
+    // If its turn has come already, it takes the turn, and returns it.
     aborted?.catch(error => {
       if (this.#waiting.delete(waiting)) turn.reject(error)
     })
@@ -103,7 +103,7 @@ export class Turns {
     }
   }
 
-  /** Of callers who have read alike, the one who came first. */
+  /** The one whose caller has recently read least; of equals, the first. */
   #least(): Waiting | undefined {
     let least: Waiting | undefined
     let leastMs = Number.POSITIVE_INFINITY
