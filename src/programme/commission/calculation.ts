@@ -42,19 +42,19 @@ export interface Calculation {
   readonly wanted: Target | null
   /** The part of the sale that the referral and its refunds stand for, if it is not `left`. */
   readonly covered?: Fraction
-  /** Nothing of the sale is: it does not count as sold any more. Follows from the two, for queries. */
+  /** Nothing of the sale is left, so it does not count as one. Follows from `left` and `covered`; stored for queries. */
   readonly gone?: true
-  /** The amount a person has set, and the part of the sale that it stands for. */
+  /** The amount that a person has set, and the part of the sale that it stands for. */
   readonly corrected?: { readonly amount: bigint; readonly left: Fraction }
-  /** The affiliate by whose terms it was computed, if a person has moved it to another one since. */
+  /** The affiliate by whose terms it was computed, if a person has moved the referral to another one since. */
   readonly earner?: number
   /** What people have added by rejecting, deleting or changing refunds of the referral. */
   readonly waivers?: readonly Waiver[]
-  /** Where an amount was set: the most that is owed with these, if people have made it another than all that the sale earns. */
+  /** If an amount was set: the most that is owed including `waivers`, if people's decisions make it differ from what the whole sale earns. */
   readonly atMost?: bigint
 }
 
-/** What was waived of a report. */
+/** What people have given back of what a report takes back; negative if they have taken back more. */
 export interface Waiver {
   /** The refund or dispute. */
   readonly conversion: number
@@ -120,8 +120,9 @@ export function targetOf(calculation: Calculation, left: Fraction): bigint | und
 }
 
 /**
- * The most that is owed with what was waived. An amount that was set grows when a dispute is won, and may stand for all of the
- * sale before all is left: what was waived of the rest is part of it then. Where none was set, neither is more than its share.
+ * The most that is owed including waived amounts; undefined if no amount was set. An amount that was set grows when a dispute
+ * is won, and may stand for the whole sale before all of it is left: then it includes what was waived of the rest. If none was
+ * set, every waived amount is exactly its share, and no bound is needed.
  */
 function boundOf(calculation: Calculation): bigint | undefined {
   const { corrected, atMost } = calculation
@@ -129,25 +130,25 @@ function boundOf(calculation: Calculation): bigint | undefined {
 }
 
 /**
- * The calculation where more is owed than that: a person has changed its refunds so, and it stays.
- * @param owed for the referral and its refunds
+ * The calculation with a higher bound, if more is owed already: people have changed refunds, and their decisions stand.
+ * @param owed sum of the referral and its refunds, in minor units
  */
 export function raisedTo(calculation: Calculation, owed: bigint): Calculation {
   const most = boundOf(calculation)
   return most === undefined || owed <= most ? calculation : { ...calculation, atMost: owed }
 }
 
-/** What all of the sale is worth, whatever was waived; undefined while a rate or a rule is missing. */
+/** What the whole sale is worth, without waived amounts; undefined while a rate or a rule is missing. */
 export const mostOf = (calculation: Calculation): bigint | undefined => withoutWaived(calculation, ONE)
 
-/** The same of the part of the sale that remains. */
+/** The same for a part of the sale. */
 export function withoutWaived(calculation: Calculation, left: Fraction): bigint | undefined {
   const { corrected, result } = calculation
   if (corrected) return rounded(correctedAt(calculation, corrected, left))
   return result === null ? undefined : earnedOf(calculation, left).amount
 }
 
-/** What becomes of the worth of a part of the sale where nothing bounds it: in this, what was waived is measured. */
+/** What a part of the sale is worth if an amount that was set grows without bounds: waived amounts are measured in this. */
 export function unboundedOf(calculation: Calculation, left: Fraction): bigint | undefined {
   const { corrected } = calculation
   if (!corrected || corrected.left.numerator === 0n) return withoutWaived(calculation, left)
@@ -176,8 +177,8 @@ function correctedAt(
 }
 
 /**
- * The calculation from which referrals are adjusted to a report. An amount that was set while nothing was left also stays
- * when a dispute is won. The first report after that which takes something back shrinks it like any other, from what was left before.
+ * The calculation from which referrals are adjusted to a report. An amount that was set while nothing was left stays as it is
+ * when a dispute is won. The next report that takes something back shrinks it in proportion to what was left before.
  * @param left the part of the sale that remains
  */
 export function anchored(calculation: Calculation, left: Fraction): Calculation {
@@ -188,16 +189,16 @@ export function anchored(calculation: Calculation, left: Fraction): Calculation 
 }
 
 interface Correction {
-  /** What the referral was worth, and is to be worth. */
+  /** The amount of the referral before and after, in minor units. */
   readonly from: number
   readonly to: number
-  /** Sum of the refunds beside it. */
+  /** Sum of its refunds, in minor units. */
   readonly refunds: number
 }
 
 /**
- * The calculation after a person has set the amount. Where refunds stand beside it, it is that of the sale before them, so that
- * they and what was waived of them shrink or grow with it, as they would have done had it been set before.
+ * The calculation after a person has set the amount. If the referral has refunds, the amount is that of the sale before them:
+ * they, and what was waived of them, shrink or grow in proportion, as if the amount had been set first.
  */
 export function correctedBy(before: Calculation, correction: Correction): Calculation {
   const { from, to, refunds } = correction
@@ -221,7 +222,7 @@ export function correctedBy(before: Calculation, correction: Correction): Calcul
   return refunds === 0 && difference < 0n ? { ...after, atMost: sum } : after
 }
 
-/** What is left of rounding is with the first, so that they come to the sum. */
+/** Adds the difference that rounding leaves to the first waived amount, so that all of them come to the sum. */
 function withRest(calculation: Calculation, difference: bigint): Calculation {
   const [first, ...others] = calculation.waivers ?? []
   if (!first) return calculation
@@ -229,8 +230,8 @@ function withRest(calculation: Calculation, difference: bigint): Calculation {
 }
 
 /**
- * Where more is left of the sale than the amount that was set stands for, and the rest was taken by a person, no more stays taken
- * than the sum says. What refunds beside it have more or less than their share is for them to balance.
+ * If more of the sale is left than the amount that was set stands for, because a person has taken back the rest, no more stays
+ * taken back than the sum requires. Any difference of its refunds from their share is balanced by a refund.
  */
 function withLessTaken(calculation: Calculation, difference: bigint): Calculation {
   const { waivers = [] } = calculation
@@ -241,16 +242,16 @@ function withLessTaken(calculation: Calculation, difference: bigint): Calculatio
   return { ...calculation, waivers: waivers.map(one => (one === taken ? { ...one, amount } : one)) }
 }
 
-/** What was waived of a report; undefined for nothing. */
+/** What was waived of a report; undefined if nothing was. */
 export const waivedOf = ({ waivers = [] }: Calculation, conversion: number): bigint | undefined =>
   waivers.find(one => one.conversion === conversion)?.amount
 
-/** The part of the sale that a referral stands for, where refunds stand beside it or were waived. */
+/** The part of the sale that a referral stands for, if it has refunds or some were waived. */
 function shareBeside(calculation: Calculation, { from, refunds }: Correction): Fraction | undefined {
   return refunds === 0 && !calculation.waivers?.length ? undefined : shareOf(calculation, BigInt(from))
 }
 
-/** The part of the sale that a referral stands for without the refunds beside it; undefined for none. */
+/** The part of the sale that a referral stands for without its refunds; undefined if it stands for none. */
 function shareOf(calculation: Calculation, amount: bigint): Fraction | undefined {
   const { left, corrected, result } = calculation
   if (amount === 0n) return undefined
@@ -266,7 +267,7 @@ function shareOf(calculation: Calculation, amount: bigint): Fraction | undefined
 
 const wholeOf = (calculation: Calculation) => ({ exact: earnedOf(calculation, ONE).exact, left: ONE })
 
-/** The calculation after a person has added to what a report has taken back. */
+/** The calculation after a person has waived something more of a report. */
 export function waivedBy(calculation: Calculation, { conversion, amount }: Waiver): Calculation {
   const { waivers = [] } = calculation
   const others = waivers.filter(one => one.conversion !== conversion)
@@ -278,10 +279,10 @@ export function waivedBy(calculation: Calculation, { conversion, amount }: Waive
 }
 
 /**
- * The same, so that what is owed changes by as much. What was waived beyond all that the sale earns gives nothing: where a refund
- * of that is put back, as much less is missing.
- * @param isOfAddition whether it is about a referral that adds to the sale's
- * @returns missing what is owed besides
+ * The same, so that what is owed changes by exactly the waived amount. What was waived beyond all that the sale earns adds
+ * nothing to what is owed: if a refund of that is reinstated, it takes back too much.
+ * @param isOfAddition whether it concerns a referral that adds to that of the sale
+ * @returns `missing`: what a further referral has to add, so that all of them come to what is owed
  */
 export function waivedAsOwed(
   before: Calculation,
@@ -296,13 +297,14 @@ export function waivedAsOwed(
   return { waived: { ...waived, atMost: owed }, missing: 0n }
 }
 
-/** What the referral and its refunds come to. */
+/** What is owed for the referral and its refunds together, in minor units. */
 export const owedOf = (calculation: Calculation): bigint | undefined =>
   targetOf(calculation, coveredOf(calculation))
 
 /**
- * The calculation without what was waived of reports that take less back by now.
- * @param most how much of it stays waived
+ * The calculation without what was waived of reports that no longer take back as much.
+ * @param isOver whether a report, by the identifier of its conversion, is one of them
+ * @param most how much of their waived amounts stays waived
  */
 export function withoutWaivers(
   calculation: Calculation,
@@ -334,7 +336,7 @@ type NamesIn<T, V> = T extends unknown
   : never
 type Named<V> = Readonly<Record<NamesIn<Amounts, V>, true>>
 
-/** JSON has neither, so they are distinguished by their names; one that is missing here does not compile. */
+/** JSON has neither fractions nor large integers, so they are recognised by their names; a missing name does not compile. */
 const fractions: Named<Fraction> = { base: true, earned: true, left: true, exact: true, covered: true }
 const integers: Named<bigint> = { amount: true, tax: true, shipping: true, atMost: true }
 
@@ -347,16 +349,16 @@ export function calculationText({ gone: _gone, ...calculation }: Calculation): s
   })
 }
 
-/** In the text of a calculation with nothing left of its sale; quotes in names of products are escaped there. */
+/** Part of the text of each calculation of whose sale nothing is left. No product name contains it: its quotes are escaped. */
 export const GONE = '"gone":true'
-/** The same of a sale that was reported twice. */
+/** Part of the text of each calculation whose sale was reported twice. */
 export const TWICE = '"duplicate":true'
 
 /** @param text as `calculationText` writes it */
 export function parseCalculation(text: string): Calculation | undefined {
   if (text === '') return undefined
   return JSON.parse(text, (name, value: unknown) => {
-    // Details that sales have had only since then.
+    // Details that were added to sales later.
     if (name === 'sale' && value !== null) return Object.assign({}, NO_DETAILS, value)
     if (typeof value !== 'string') return value
     if (Object.hasOwn(integers, name)) return BigInt(value)
