@@ -19,7 +19,7 @@ import { refuseOtherPayer, refuseUnpayable } from './payer.ts'
 import { isReady } from './preparing.ts'
 import { differenceOf, isSame } from './proposal.ts'
 import { releaseItems } from './releasing.ts'
-import { payoutRun, type Run } from './run.ts'
+import { payoutRun, type Run, verification } from './run.ts'
 import * as store from './store.ts'
 import { approvalOf, MOST_NAMED } from './words.ts'
 
@@ -50,7 +50,7 @@ export async function beginApproval(
       const after = await store.runs.update(tx, before, {
         status: 'approving',
         approved_by: context.actor.userId,
-        verified: 0,
+        verified: verification.unfinished,
         prepared_to: 0,
         done: 0,
         refusal: '',
@@ -127,11 +127,18 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
   const isRefused = await write(context, async tx => {
     const before = await store.runs.lock(tx, run.id)
     // Another process may have compared these meanwhile.
-    if (before?.status !== 'approving' || before.verified !== 0 || before.prepared_to !== run.prepared_to)
+    if (
+      before?.status !== 'approving' ||
+      before.verified !== verification.unfinished ||
+      before.prepared_to !== run.prepared_to
+    )
       return false
     const after = await store.runs.update(tx, before, {
       ...(isUnchanged
-        ? { prepared_to: last ?? before.prepared_to, verified: last === undefined ? 1 : 0 }
+        ? {
+            prepared_to: last ?? before.prepared_to,
+            verified: last === undefined ? verification.unchanged : verification.unfinished,
+          }
         : { status: 'draft', approved_by: 0, refusal }),
       updated_at: now(),
     })
@@ -188,14 +195,15 @@ export async function reserveSome(context: RequestContext, run: Run): Promise<bo
   return writeMany(context, async tx => {
     const settings = await context.settings.lock(tx)
     const before = await store.runs.lock(tx, run.id)
-    if (before?.status !== 'approving' || before.verified !== 1) return before?.status === 'approving'
+    if (before?.status !== 'approving' || before.verified !== verification.unchanged)
+      return before?.status === 'approving'
     const items = await chunkOf(tx, run.id)
     const affiliates = items.map(item => item.affiliate_id)
     const { proposals, referrals } = await propose(tx, before, affiliates, settings, true)
     if (!items.every((item, index) => isSame(item, proposals[index]!))) {
       // An earning has changed since the comparison: what is reserved is released, and the next comparison names the
       // change.
-      await store.runs.set(tx, run.id, { verified: 2, updated_at: now() })
+      await store.runs.set(tx, run.id, { verified: verification.changed, updated_at: now() })
       tx.log('payout_run.refuse', run.id)
       return true
     }
@@ -256,7 +264,8 @@ async function reserveItems(
 export async function takeBackSome(context: RequestContext, run: Run): Promise<boolean> {
   return writeMany(context, async tx => {
     const before = await store.runs.lock(tx, run.id)
-    if (before?.status !== 'approving' || before.verified !== 2) return before?.status === 'approving'
+    if (before?.status !== 'approving' || before.verified !== verification.changed)
+      return before?.status === 'approving'
     const items = await store.firstItems(tx, run.id, 'reserved', ITEMS_AT_ONCE)
     const eventId = await tx.reserveEvent()
     await releaseItems(tx, items, { reason: 'payout_run.refuse', eventId })
@@ -267,7 +276,7 @@ export async function takeBackSome(context: RequestContext, run: Run): Promise<b
     )
     await store.runs.set(tx, run.id, {
       done: before.done - items.length,
-      ...(items.length === 0 && { verified: 0, prepared_to: 0 }),
+      ...(items.length === 0 && { verified: verification.unfinished, prepared_to: 0 }),
       updated_at: now(),
     })
     tx.log('payout_run.refuse', run.id, { event: eventId })

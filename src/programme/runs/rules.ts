@@ -19,7 +19,7 @@ import { problemOfNote, refuseUnpayable, storedPayer } from './payer.ts'
 import { isReady, prepareSome } from './preparing.ts'
 import { canonical, newRunReference, runIdIn } from './references.ts'
 import { isReferenceIn } from './report.ts'
-import { leftOutOf, payoutRun, type Run } from './run.ts'
+import { leftOutOf, payoutRun, type Run, verification } from './run.ts'
 import type { CancelArguments, editArguments, PrepareArguments } from './schema.ts'
 import * as store from './store.ts'
 import { sumItems } from './sums-store.ts'
@@ -224,8 +224,8 @@ async function proceedOnce(context: RequestContext, id: number): Promise<boolean
   if (!isReady(run)) return prepareSome(context, run)
   if (run.status === 'cancelled') return releaseSome(context, run)
   if (run.status !== 'approving') return false
-  if (run.verified === 1) return reserveSome(context, run)
-  if (run.verified === 2) return takeBackSome(context, run)
+  if (run.verified === verification.unchanged) return reserveSome(context, run)
+  if (run.verified === verification.changed) return takeBackSome(context, run)
   await verify(context, run)
   return true
 }

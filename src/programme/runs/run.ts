@@ -18,6 +18,16 @@ import { approvals, methods, runStatuses } from './words.ts'
 export const leftOutOf = ({ left_out }: { readonly left_out: string }): number[] =>
   left_out === '' ? [] : left_out.split(',').map(Number)
 
+/** What the comparison of an approval has found, as it is stored. */
+export const verification = {
+  /** Items are still being compared. */
+  unfinished: 0,
+  /** Every item was unchanged: they are being reserved. */
+  unchanged: 1,
+  /** An item has changed after that: everything reserved is being released. */
+  changed: 2,
+} as const
+
 const fields = {
   status: serviceOnly(status(runStatuses, 'draft')),
   method: atCreation(status(methods, 'csv', 'How the payees are paid.')),
@@ -98,7 +108,7 @@ const fields = {
   digest: internalText({ ...neither, secret: true }),
   /** JSON: the payer as the files name it, since it was prepared. */
   payer: internalText({ ...neither, secret: true }),
-  /** 1 once the approval has found every item unchanged; 2 when one has changed after that. */
+  /** How far an approval is, one of `verification`. */
   verified: internalNumber({ ...neither, secret: true }),
 } as const
 
