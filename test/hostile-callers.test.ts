@@ -1,4 +1,4 @@
-/** Callers who ask for all that they can: what they hold up is their own work, and ends with them. */
+/** Callers who take all that they can get: they hold up their own requests only, and nothing of them remains. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -16,7 +16,7 @@ import {
 import { acceptedSockets, residentMib, until } from './load.ts'
 import { addPayouts } from './many-payouts.ts'
 
-/** More than the service has under way at once when requests take long. */
+/** More requests than the service has in progress at once when they take long. */
 const CONNECTIONS = 300
 const PAYOUTS = 20_000
 
@@ -34,10 +34,10 @@ describeService(
       const attack = Array.from({ length: CONNECTIONS }, async () => {
         while (!hasGone) {
           asked += 1
-          // No two alike: an answer that is kept is no work.
+          // No two are alike, so that each is work for the database.
           const { status } = await service().get(`/payouts?number=10&orderby=affiliate_name&exclude=${asked}`)
           attacker.push(status)
-          // Not all in the same turn, which would be too much for the process that they share with the service.
+          // Not all in the same turn: this process also runs the service.
           if (status === 503) await delay(500 + Math.random() * 2000)
         }
       })
@@ -61,7 +61,7 @@ describeService(
   { only: 'PostgreSQL' },
 )
 
-describe('requests that do not wait for the answers before them', () => {
+describe('requests that are sent before earlier ones are answered', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>
   let service: ServeProcess
   before(async () => {
@@ -80,7 +80,7 @@ describe('requests that do not wait for the answers before them', () => {
   }
   const short = 'GET /r/1 HTTP/1.1\r\n\r\n'
 
-  test('a few at once are all answered, again and again', async () => {
+  test('a few at once - all are answered, again and again', async () => {
     const socket = open()
     let received = ''
     socket.on('data', chunk => {
@@ -94,7 +94,7 @@ describe('requests that do not wait for the answers before them', () => {
     socket.destroy()
   })
 
-  test('of many the first sixteen are answered, the last of which says that the connection ends', async () => {
+  test('a hundred at once - sixteen are answered, and the last answer says that the connection ends', async () => {
     const socket = open()
     const received = text(socket)
     socket.write(short.repeat(100))
@@ -106,7 +106,7 @@ describe('requests that do not wait for the answers before them', () => {
     )
   })
 
-  test('who sends nothing else delays nobody', async t => {
+  test('clients that send nothing else - nobody else waits for them', async t => {
     const block = Buffer.from(short.repeat(10_000))
     let isOver = false
     const sockets = new Set<Socket>()
@@ -140,7 +140,7 @@ describe('requests that do not wait for the answers before them', () => {
   })
 })
 
-test('who never reads an answer is cut off, and who waits for a long one is not', {
+test('a client that never reads its answers is cut off, and one that waits for a slow answer is not', {
   timeout: 60_000,
 }, async t => {
   const service = await startService('SQLite', { readSeconds: 1 })
@@ -156,7 +156,7 @@ test('who never reads an answer is cut off, and who waits for a long one is not'
     sockets.push(socket)
     socket.on('error', () => {})
     const head = `Host: x\r\nAuthorization: Bearer ${service.key.token}\r\n\r\n`
-    // More than the operating system takes by itself.
+    // The answers are more than the buffers of the operating system hold.
     socket.write(`GET ${path} HTTP/1.1\r\n${head}`.repeat(15))
     await once(socket, 'connect')
     await until(() => accepted.get(socket.localPort)?.destroyed === true, 15_000)
@@ -176,10 +176,10 @@ test('who never reads an answer is cut off, and who waits for a long one is not'
   const [script] = /\/admin\/_built\/[^"]+\.js/.exec(page)!
   const [{ answer, tookMs }] = await Promise.all([waiting(), unread(script), unread('/v1/openapi.json')])
   assert.match(answer, /^HTTP\/1.1 401 /)
-  assert.ok(tookMs > 3000, `${tookMs} ms are less than a connection may be silent`)
+  assert.ok(tookMs > 3000, `${tookMs} ms: a connection may be silent for longer`)
 })
 
-test('of bodies that do not end only so much is kept, whoever sends them, and others are served', async t => {
+test('bodies that never end take a bounded part of the memory, whoever sends them, and others are served', async t => {
   const folder = await temporaryFolder()
   const database = `sqlite:${folder.path}/b.db`
   const service = await serveProcess(['--demo', '--log-level', 'fatal', '--database', database])
