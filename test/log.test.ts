@@ -54,7 +54,7 @@ test('lines that nobody reads are dropped beyond some, which is told once somebo
   const pipe = await openPipe(t)
   const lines = 100_000
   const program = `
-    import { openLog } from '${new URL('../src/http/log.ts', import.meta.url)}'
+    import { openLog } from '${new URL('../src/process/log.ts', import.meta.url)}'
     const { log, closeLog } = await openLog('info', false)
     for (let line = 1; line <= ${lines}; line += 1) log.info({ line }, '${'x'.repeat(100)}')
     process.stdin.on('end', closeLog).resume()

@@ -1,3 +1,4 @@
+/** The log of a process: JSON lines on standard error. */
 import { once } from 'node:events'
 import { type Logger, pino } from 'pino'
 
