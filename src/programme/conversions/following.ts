@@ -9,7 +9,7 @@ import { continueFrom, endFollowing, lockPlace, nextCustomer, uncreditedOf } fro
 import { Payments, UNKNOWN } from './payments.ts'
 import { claimantsOf } from './store.ts'
 
-/** PaymentReport of a purchase that cannot be credited, such as one whose commission is more than an amount can be. */
+/** Told of a purchase that cannot be credited, such as one whose commission is more than an amount can be. */
 export type PassedOver = (purchase: Conversion, cause: Failure) => void
 
 /** Continues until nothing is left, however many processes run this at the same time. */

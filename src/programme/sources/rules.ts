@@ -58,8 +58,8 @@ export async function deliver(
   const source = await store.sourceWithSecret(context.database.reader, id)
   const sender = source && senders[source.type]
   if (sender?.isPing?.(body)) return { results: [], ignored: 'It only asks whether anybody listens.' }
-  const isReversal = source?.status === 'active' && source.secret !== ''
-  if (!isReversal || !(await sender?.isSigned({ headers, body, at: now() }, source))) {
+  const isActive = source?.status === 'active' && source.secret !== ''
+  if (!isActive || !(await sender?.isSigned({ headers, body, at: now() }, source))) {
     throw new Failure('wrong_signature')
   }
   const delivery = await readPayload(context, source, parse(body), headers)
