@@ -6,6 +6,7 @@
 import { CURRENCY_CODE, problemOfCurrencyCode } from '../../base/currencies.ts'
 import { compared, type Fraction, times, whole } from '../../base/fraction.ts'
 import { MAX_AMOUNT, toUnits } from '../../base/money.ts'
+import { foldCase } from '../../base/text.ts'
 import type { Earner, Line, Sale } from './sale.ts'
 
 /** What conditions look at. */
@@ -208,7 +209,7 @@ export function numberOf(field: NumberField, subject: Subject): Fraction | null 
   return typeof value === 'bigint' || typeof value === 'number' ? whole(value) : value
 }
 
-const folded = (text: string) => text.trim().toLowerCase()
+const folded = (text: string) => foldCase(text.trim())
 
 /** Values in the form in which conditions compare them. */
 export const foldedValues = (values: readonly string[]): string[] => values.map(folded)

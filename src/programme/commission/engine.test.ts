@@ -198,6 +198,13 @@ const examples: readonly Example[] = [
     parts: 2,
   },
   {
+    what: 'by product, its accent typed as a sign of its own',
+    sale: { lines: [line('Cafe\u0301', 4000), line('B', 6000)] },
+    rules: [{ rate: percent(10), conditions: [{ field: 'product', is: ['caf\u00e9'] }] }],
+    earns: 1600,
+    parts: 2,
+  },
+  {
     what: 'by product, shipping shared by what the lines cost: 90.00 as 36.00 and 54.00',
     sale: { shipping: 1000n, lines: [line('A', 4000), line('B', 6000)] },
     rules: [{ rate: percent(10), conditions: [{ field: 'product', is: ['A'] }] }],
