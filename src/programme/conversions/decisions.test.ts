@@ -1009,4 +1009,23 @@ describeService('what persons decide about what a sale has earned', service => {
     }
     assert.deepEqual(await damage(), [])
   })
+
+  test('what a person records below the referral of a sale - is beside it, and stays as it is', async () => {
+    for (const isSet of [false, true]) {
+      const { id, takeBack } = await sell()
+      await patch(id, { status: 'paid' })
+      const beside = { affiliate_id: affiliate.id, parent_id: id, type: 'refund', status: 'unpaid' }
+      for (const amount of [-3, 40]) await post('/referrals', { ...beside, amount })
+      if (isSet) await patch(id, { status: 'unpaid' })
+      if (isSet) await patch(id, { amount: 16 })
+      if (isSet) await patch(id, { status: 'paid' })
+      const { referrals } = await takeBack(50, 'a')
+      const [whole, half] = isSet ? ['16.00', '-8.00'] : ['20.00', '-10.00']
+      assert.deepEqual(await amounts(id), [whole, '-3.00', '40.00', half])
+      await patch(referrals.findLast((one: any) => one.parent_id === id).referral_id, { status: 'rejected' })
+      await takeBack(50, 'b')
+      assert.deepEqual(await amounts(id), [whole, '-3.00', '40.00', half])
+    }
+    assert.deepEqual(await damage(), [])
+  })
 })

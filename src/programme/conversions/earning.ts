@@ -26,7 +26,7 @@ import { columnsOf, commissionOf, commissionTooLarge, holdUntil, remainderOf } f
 import { type Line, lineFrom, type Sale } from '../commission/sale.ts'
 import type { Reason } from '../ledger/because.ts'
 import { adjust, earn } from '../referrals/changing.ts'
-import { coverAnew } from '../referrals/decisions.ts'
+import { coverAnew, standsIn } from '../referrals/decisions.ts'
 import { DUPLICATE, isTakenBack, REFUNDED } from '../referrals/reasons.ts'
 import { type Referral, referral } from '../referrals/referral.ts'
 import { type Cause, recordRefund } from '../referrals/refunds.ts'
@@ -255,12 +255,6 @@ async function approach(
   const uncovered = difference - (amount - openAmount)
   const adjustments = amount === openAmount ? [] : [await adjustTo(tx, standing, calculation, amount)]
   return uncovered === 0 ? adjustments : [...adjustments, await refund(tx, standing, uncovered)]
-}
-
-/** The sum of a sale's referral and its refunds. */
-function standsIn({ own, children }: Standing): number {
-  const counted = children.filter(({ status }) => status !== 'rejected')
-  return counted.reduce((sum, { amount }) => sum + amount, isTakenBack(own) ? 0 : own.amount)
 }
 
 /** Of what has earned nothing: its amount stays, and it is rejected and raised as what has earned something. */

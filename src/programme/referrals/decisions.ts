@@ -101,13 +101,17 @@ async function adjustRejected(
   await adjust(tx, child, { amount: Number(-is) }, settings, 'referral.edit')
 }
 
-/** Whether what stands below a sale's referral counts towards what is left of the sale. */
+/** Whether what stands below a sale's referral counts towards what is left of the sale: what a person records below it is beside that. */
 const isRefund = ({ status, conversion_id }: Referral) => status !== 'rejected' && conversion_id !== 0
 
 const sumOf = (refunds: readonly Referral[]) => refunds.reduce((sum, { amount }) => sum + amount, 0)
 
 /** What the refunds below a sale's referral take back (negative) or add. */
 export const refundsIn = (children: readonly Referral[]): number => sumOf(children.filter(isRefund))
+
+/** What a sale's referral and its refunds come to. */
+export const standsIn = ({ own, children }: { own: Referral; children: readonly Referral[] }): number =>
+  (isTakenBack(own) ? 0 : own.amount) + refundsIn(children)
 
 /** What has an amount by the terms of one affiliate, or will have, keeps it with another one. */
 export function earnerOf(before: Referral, after: Referral): Partial<Pick<Referral, 'calculation'>> {
@@ -157,10 +161,8 @@ async function waive(
   await recordRefund(tx, own, Number(missing), { cause, reason: 'referral.edit', settings })
 }
 
-/** What a sale's referral and its refunds come to. */
 async function owedFor(tx: WriteTx, own: Referral): Promise<bigint> {
-  const refunds = refundsIn(await store.childrenOf(tx, own.id, MOST_REFUNDS))
-  return BigInt((isTakenBack(own) ? 0 : own.amount) + refunds)
+  return BigInt(standsIn({ own, children: await store.childrenOf(tx, own.id, MOST_REFUNDS) }))
 }
 
 async function keep(tx: WriteTx, before: Referral, calculation: Calculation): Promise<Referral> {
