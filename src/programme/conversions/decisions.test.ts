@@ -1010,6 +1010,45 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('taken back once a dispute that was waived is won - is of those that take by now, and ends with them', async () => {
+    const { id, takeBack } = await sell()
+    const lastOf = ({ referrals }: any) => referrals.findLast((one: any) => one.parent_id === id).referral_id
+    const reject = (referral: number) => patch(referral, { status: 'rejected' })
+    await patch(id, { status: 'paid' })
+    await reject(lastOf(await takeBack(50, 'won', { kind: 'dispute' })))
+    await reject(lastOf(await takeBack(40, 'a')))
+    const other = await takeBack(30, 'other', { kind: 'dispute' })
+    assert.deepEqual(await amounts(id), ['20.00', '-2.00'])
+    const ofOther = lastOf(await takeBack(0, 'won', { kind: 'dispute_won' }))
+    assert.deepEqual(await amounts(id), ['20.00', '-2.00', '-4.00'])
+    const { body } = await service().get(`/referrals/${ofOther}/explanation`)
+    const { conversion_id } = other.conversion
+    assert.match(
+      body.sentences[0],
+      new RegExp(
+        `^It takes back 4\\.00 .* because of a dispute of 30\\.00 .* \\(conversion ${conversion_id}\\)`,
+      ),
+    )
+    await reject(ofOther)
+    await takeBack(0, 'other', { kind: 'dispute_won' })
+    assert.deepEqual(await amounts(id), ['20.00', '-2.00', '2.00'])
+    assert.equal((await service().patch(`/referrals/${ofOther}`, { status: 'unpaid' })).status, 409)
+
+    const refunded = await sell()
+    await patch(refunded.id, { status: 'paid' })
+    const { referrals } = await refunded.takeBack(50, 'won', { kind: 'dispute' })
+    await reject(referrals.findLast((one: any) => one.parent_id === refunded.id).referral_id)
+    const { conversion: refund } = await refunded.takeBack(80, 'a')
+    await refunded.takeBack(0, 'won', { kind: 'dispute_won' })
+    assert.deepEqual(await amounts(refunded.id), ['20.00', '-10.00', '-6.00'])
+    const { body: last } = await service().get(`/referrals?parent_id=${refunded.id}&order=desc`)
+    const why = (await service().get(`/referrals/${last[0].id}/explanation`)).body
+    assert.equal(why.conversion_id, refund.conversion_id)
+    await reject(last[0].id)
+    assert.deepEqual(await amounts(refunded.id), ['20.00', '-10.00'])
+    assert.deepEqual(await damage(), [])
+  })
+
   test('what a person records below the referral of a sale - is beside it, and stays as it is', async () => {
     for (const isSet of [false, true]) {
       const { id, takeBack } = await sell()

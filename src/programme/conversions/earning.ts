@@ -248,13 +248,13 @@ async function approach(
   if (wasTakenBack && standing.left.numerator === 0n) return []
   const difference = target - standsIn(standing)
   if (difference === 0) return isStatusLate(standing) ? [await adjustTo(tx, standing, calculation, 0)] : []
-  if (!isOpen(own) && !wasTakenBack) return [await refund(tx, standing, difference)]
+  if (!isOpen(own) && !wasTakenBack) return [await refund(tx, standing, calculation, difference)]
   const openAmount = wasTakenBack ? 0 : own.amount
   const fullAmount = Number(targetOf(calculation, ONE))
   const amount = Math.min(Math.max(openAmount + difference, 0), Math.max(fullAmount, openAmount))
   const uncovered = difference - (amount - openAmount)
   const adjustments = amount === openAmount ? [] : [await adjustTo(tx, standing, calculation, amount)]
-  return uncovered === 0 ? adjustments : [...adjustments, await refund(tx, standing, uncovered)]
+  return uncovered === 0 ? adjustments : [...adjustments, await refund(tx, standing, calculation, uncovered)]
 }
 
 /** Of what has earned nothing: its amount stays, and it is rejected and raised as what has earned something. */
@@ -325,8 +325,28 @@ function changeTo(own: Referral, amount: number, calculation: Calculation) {
   }
 }
 
-const refund = (tx: WriteTx, { own, cause, settings }: Standing, amount: number): Promise<Referral> =>
-  recordRefund(tx, own, amount, { cause: causeOf(cause), reason: postingReason(cause), settings })
+function refund(
+  tx: WriteTx,
+  standing: Standing,
+  calculation: Calculation,
+  amount: number,
+): Promise<Referral> {
+  const { own, cause, settings } = standing
+  const of = amount < 0 ? causeOf(reversalBehind(standing, calculation)) : causeOf(cause)
+  const because = { ...of, created_at: cause.occurred_at }
+  return recordRefund(tx, own, amount, { cause: because, reason: postingReason(cause), settings })
+}
+
+/**
+ * What is taken back when a dispute ends, because more had been waived of it than it gives back, is what others take by now:
+ * a dispute that stands, of which it ends as well, or else a refund.
+ */
+function reversalBehind({ cause, reversals, left }: Standing, calculation: Calculation): Conversion {
+  if (compared(left, coveredOf(calculation)) <= 0) return cause
+  const those = reversals.filter(({ amount }) => amount > 0)
+  const dispute = those.findLast(one => one.kind === 'dispute' && !isOver(one, reversals))
+  return dispute ?? those.findLast(({ kind }) => kind === 'refund') ?? cause
+}
 
 const causeOf = ({ id, kind, reference, reference_key, occurred_at }: Conversion): Cause => ({
   reference,
