@@ -1049,6 +1049,28 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('referral of which something is left again - is rejected no more, also where its refunds have all of it', async () => {
+    const { id, takeBack } = await sell()
+    const read = async () => (await service().get(`/referrals/${id}`)).body
+    await takeBack(30, 'won', { kind: 'dispute' })
+    await patch(id, { status: 'paid' })
+    await takeBack(0, 'won', { kind: 'dispute_won' })
+    await patch(id, { status: 'unpaid' })
+    const { referrals } = await takeBack(100, 'other', { kind: 'dispute' })
+    assert.deepEqual(await amounts(id), ['0.00', '6.00', '-6.00'])
+    const taken = referrals.findLast((one: any) => one.parent_id === id).referral_id
+    await patch(taken, { status: 'rejected' })
+    await takeBack(80, 'a')
+    assert.equal((await read()).status, 'rejected')
+    await takeBack(0, 'other', { kind: 'dispute_won' })
+    assert.equal((await read()).status, 'unpaid')
+    assert.deepEqual(await amounts(id), ['0.00', '6.00', '-2.00'])
+    await takeBack(20, 'b')
+    assert.equal((await read()).status, 'rejected')
+    assert.deepEqual(await amounts(id), ['0.00', '6.00', '-2.00', '-4.00'])
+    assert.deepEqual(await damage(), [])
+  })
+
   test('what a person records below the referral of a sale - is beside it, and stays as it is', async () => {
     for (const isSet of [false, true]) {
       const { id, takeBack } = await sell()

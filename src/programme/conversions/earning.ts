@@ -253,7 +253,8 @@ async function approach(
   const fullAmount = Number(targetOf(calculation, ONE))
   const amount = Math.min(Math.max(openAmount + difference, 0), Math.max(fullAmount, openAmount))
   const uncovered = difference - (amount - openAmount)
-  const adjustments = amount === openAmount ? [] : [await adjustTo(tx, standing, calculation, amount)]
+  const isRight = amount === openAmount && !isStatusLate(standing)
+  const adjustments = isRight ? [] : [await adjustTo(tx, standing, calculation, amount)]
   return uncovered === 0 ? adjustments : [...adjustments, await refund(tx, standing, calculation, uncovered)]
 }
 
