@@ -217,10 +217,11 @@ class Player {
   #decided(before: Referral, after: Referral | undefined): void {
     const worth = (row: Referral | undefined) => (row && row.status !== 'rejected' ? row.amount : 0)
     const difference = worth(after) - worth(before)
-    this.#book.decided(before.conversion_id, BigInt(difference))
+    const isSet = after !== undefined && after.amount !== before.amount
+    this.#book.decided(before.conversion_id, BigInt(difference), { isSet, isAddition: before.amount > 0 })
     // What is put back has the amount that it had, also where less was set since.
     if (difference < 0 && (before.amount > 0 || before.status === 'rejected')) this.#isTaken = true
-    if (difference > 0 && after && after.amount !== before.amount) this.#isGiven = true
+    if (difference > 0 && isSet) this.#isGiven = true
   }
 
   readonly #deciding: Partial<

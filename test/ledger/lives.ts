@@ -116,6 +116,8 @@ export class Book {
   readonly reversals: Reversal[] = []
   /** What persons have given back of reports, and taken besides. */
   readonly #decided = new Map<number, bigint>()
+  /** How much more than all that it earns they have made the most. */
+  #given = 0n
   readonly #life: Life
   readonly #programme: string
   #left: bigint
@@ -139,8 +141,11 @@ export class Book {
     return this.earned(BigInt(this.#life.paid))
   }
 
+  /** No more than all that it earns, and what a person has given by changing refunds. */
   get owed(): bigint {
-    return this.earned(this.#left) + sum([...this.#decided.values()])
+    const owed = this.earned(this.#left) + sum([...this.#decided.values()])
+    const most = this.most + this.#given
+    return owed < most ? owed : most
   }
 
   /** Of how many reports persons have decided. */
@@ -228,11 +233,18 @@ export class Book {
     return ended
   }
 
-  /** A person has made more or less of what follows from a report. */
-  decided(conversion: number, difference: bigint): void {
+  /**
+   * A person has made more or less of what follows from a report.
+   * @param change whether by another amount, and whether of what adds to the sale
+   */
+  decided(conversion: number, difference: bigint, change: { isSet: boolean; isAddition: boolean }): void {
+    const owed = this.owed + difference
+    if (change.isSet && difference > 0n) this.#given += difference
     const reversal = this.reversals.find(({ id }) => id === conversion)
     const won = reversal?.kind === 'dispute' && !reversal.isTotal ? this.wonOf(reversal.part) : undefined
     const of = won?.id ?? conversion
     this.#decided.set(of, (this.#decided.get(of) ?? 0n) + difference)
+    // What was given back is missing once it is taken, and is there again, also where it was too much.
+    if (change.isAddition && this.owed !== owed) this.#given = owed - this.most
   }
 }

@@ -50,7 +50,7 @@ export interface Calculation {
   readonly earner?: number
   /** What people have added by rejecting, deleting or changing refunds of the referral. */
   readonly waivers?: readonly Waiver[]
-  /** If an amount was set: the most that is owed including `waivers`, if people's decisions make it differ from what the whole sale earns. */
+  /** The most that is owed including `waivers`, if people's decisions make it differ from what the whole sale earns. */
   readonly atMost?: bigint
 }
 
@@ -120,14 +120,11 @@ export function targetOf(calculation: Calculation, left: Fraction): bigint | und
 }
 
 /**
- * The most that is owed including waived amounts; undefined if no amount was set. An amount that was set grows when a dispute
- * is won, and may stand for the whole sale before all of it is left: then it includes what was waived of the rest. If none was
- * set, every waived amount is exactly its share, and no bound is needed.
+ * The most that is owed including waived amounts: what the whole sale earns, if people have not made it more. An amount that was
+ * set grows when a dispute is won, and may stand for the whole sale before all of it is left; and if disputes take more than is
+ * left together, all of them may be waived before only some end.
  */
-function boundOf(calculation: Calculation): bigint | undefined {
-  const { corrected, atMost } = calculation
-  return corrected && (atMost ?? mostOf(calculation))
-}
+const boundOf = (calculation: Calculation): bigint | undefined => calculation.atMost ?? mostOf(calculation)
 
 /**
  * The calculation with a higher bound, if more is owed already: people have changed refunds, and their decisions stand.
@@ -202,7 +199,7 @@ interface Correction {
  */
 export function correctedBy(before: Calculation, correction: Correction): Calculation {
   const { from, to, refunds } = correction
-  const calculation = raisedTo(before, BigInt(from + refunds))
+  const calculation = before.corrected ? raisedTo(before, BigInt(from + refunds)) : withoutBound(before)
   const { waivers = [], atMost, ...rest } = calculation
   const covered = coveredOf(calculation)
   const share = shareBeside(calculation, correction)
@@ -221,6 +218,8 @@ export function correctedBy(before: Calculation, correction: Correction): Calcul
   if (difference > 0n) return withLessTaken(after, difference)
   return refunds === 0 && difference < 0n ? { ...after, atMost: sum } : after
 }
+
+const withoutBound = ({ atMost: _atMost, ...calculation }: Calculation): Calculation => calculation
 
 /** Adds the difference that rounding leaves to the first waived amount, so that all of them come to the sum. */
 function withRest(calculation: Calculation, difference: bigint): Calculation {
@@ -281,20 +280,28 @@ export function waivedBy(calculation: Calculation, { conversion, amount }: Waive
 /**
  * The same, so that what is owed changes by exactly the waived amount. What was waived beyond all that the sale earns adds
  * nothing to what is owed: if a refund of that is reinstated, it takes back too much.
- * @param isOfAddition whether it concerns a referral that adds to that of the sale
+ * @param of `isAddition`: whether it concerns a referral that adds to that of the sale; `isSet`: whether its amount was changed
  * @returns `missing`: what a further referral has to add, so that all of them come to what is owed
  */
 export function waivedAsOwed(
   before: Calculation,
   decision: Waiver,
-  isOfAddition: boolean,
+  of: { readonly isAddition: boolean; readonly isSet: boolean },
 ): { waived: Calculation; missing: bigint } {
-  const [was, waived] = [owedOf(before), waivedBy(before, decision)]
+  const given = of.isSet && decision.amount > 0n ? decision.amount : 0n
+  const [was, waived] = [owedOf(before), waivedBy(withGiven(before, given), decision)]
   if (was === undefined) return { waived, missing: 0n }
   const owed = was + decision.amount
   const missing = owedOf(waived)! - owed
-  if (missing === 0n || (missing > 0n && !isOfAddition)) return { waived, missing }
+  if (missing === 0n || (missing > 0n && !of.isAddition)) return { waived, missing }
   return { waived: { ...waived, atMost: owed }, missing: 0n }
+}
+
+/** If no amount was set, what a person gives by changing a refund is owed, whatever else is taken back at the time. */
+function withGiven(calculation: Calculation, amount: bigint): Calculation {
+  const most = boundOf(calculation)
+  if (calculation.corrected || most === undefined || amount === 0n) return calculation
+  return { ...calculation, atMost: most + amount }
 }
 
 /** What is owed for the referral and its refunds together, in minor units. */

@@ -1049,6 +1049,37 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('waived of disputes that are reported one by one and in all - is no more than the sale earns when one is won', async () => {
+    const { id, takeBack } = await sell()
+    const lastOf = ({ referrals }: any) => referrals.findLast((one: any) => one.parent_id === id).referral_id
+    await patch(id, { status: 'paid' })
+    const inAll = await takeBack(30, 'all', { kind: 'dispute', cumulative: true })
+    await patch(lastOf(inAll), { status: 'rejected' })
+    await takeBack(5, 'first', { kind: 'dispute' })
+    const second = lastOf(await takeBack(35, 'second', { kind: 'dispute' }))
+    assert.deepEqual(await amounts(id), ['20.00', '-2.00'])
+    await patch(second, { status: 'rejected' })
+    await takeBack(0, 'first', { kind: 'dispute_won' })
+    assert.deepEqual(await amounts(id), ['20.00'])
+    await patch(second, { status: 'unpaid' })
+    assert.deepEqual(await amounts(id), ['20.00', '-2.00', '1.00'])
+    assert.deepEqual(await damage(), [])
+  })
+
+  test('given by changing a refund while a dispute is open - is owed besides all that the sale earns, once that is won', async () => {
+    const { id, takeBack } = await sell()
+    await patch(id, { status: 'paid' })
+    const { referrals } = await takeBack(30, 'a')
+    const refund = referrals.findLast((one: any) => one.parent_id === id).referral_id
+    await takeBack(50, 'd', { kind: 'dispute' })
+    await patch(refund, { amount: 1 })
+    await takeBack(0, 'd', { kind: 'dispute_won' })
+    assert.deepEqual(await amounts(id), ['20.00', '1.00', '-10.00', '10.00'])
+    await takeBack(0, 'd', { kind: 'dispute_won' })
+    assert.deepEqual(await amounts(id), ['20.00', '1.00', '-10.00', '10.00'])
+    assert.deepEqual(await damage(), [])
+  })
+
   test('referral of which something is left again - is rejected no more, also where its refunds have all of it', async () => {
     const { id, takeBack } = await sell()
     const read = async () => (await service().get(`/referrals/${id}`)).body

@@ -148,13 +148,13 @@ async function waive(
   if (isPutBack && (own === undefined || own.status === 'rejected')) throw takesNothingBack(before, own)
   const stored = own && parseCalculation(own.calculation)
   if (!stored) return
-  const calculation = stored.corrected ? raisedTo(stored, await owedFor(tx, own)) : stored
+  const calculation = raisedTo(stored, await owedFor(tx, own))
   // What is waived of a dispute ends when it is won: a later decision is about what was given back then.
   const conversion = winOf(before, reports) ?? before.conversion_id
   const decision = { conversion, amount: BigInt(difference) }
   const isSet = after !== undefined && after.amount !== before.amount
   if (difference > 0 && !isSet) refuseTwice(before, calculation, decision, reports)
-  const { waived, missing } = waivedAsOwed(calculation, decision, before.amount > 0)
+  const { waived, missing } = waivedAsOwed(calculation, decision, { isAddition: before.amount > 0, isSet })
   await keep(tx, own, waived)
   if (missing === 0n) return
   const cause = { ...before, created_at: now(), reason: CORRECTED }
