@@ -21,14 +21,16 @@ import { until } from './load.ts'
 /** A load balancer asks every few seconds. */
 const NOTICED_WITHIN_MS = 10_000
 
-async function started(url: string) {
+let number = 0
+
+/** @param knownToken where the database had its first start before */
+async function started(url: string, knownToken?: string) {
   const service = await serveProcess(['--database', url])
-  const { url: base, token } = service.announced
+  const { url: base, token = knownToken } = service.announced
   const send = async (method: string, path: string): Promise<Reply> => {
     const response = await fetch(base + path, { method, headers: { authorization: `Bearer ${token}` } })
     return { status: response.status, headers: response.headers, body: await response.json() }
   }
-  let number = 0
   return {
     service,
     get: (path: string) => send('GET', path),
@@ -83,6 +85,49 @@ test('503 - the files of the database are moved away or removed while the servic
   assert.ok((await readdir(data)).includes('moved.db-wal'))
   assert.equal((await affiliated(['check', '--database', url])).code, 0)
   assert.match(service.stderr(), /the file of the database.*was removed or replaced: put it back/)
+})
+
+test('503 - the index of the write-ahead log is removed: nothing is written beside what another process writes', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const file = join(folder.path, 'indexed.db')
+  const url = `sqlite:${file}`
+  const { service, get, create } = await started(url)
+  t.after(() => service.stop('SIGKILL'))
+  assert.equal((await create()).status, 201)
+  const refused = async () => {
+    assertFailure(await create(), 503, 'rest_unavailable')
+    await until(async () => (await get('/v1/affiliates')).status === 503, NOTICED_WITHIN_MS)
+  }
+  await rename(`${file}-shm`, join(folder.path, 'shm'))
+  const first = await create()
+  await refused()
+  await rename(join(folder.path, 'shm'), `${file}-shm`)
+  await until(async () => (await get('/readyz')).status === 200, NOTICED_WITHIN_MS)
+  // Where it was committed before anybody had looked, nobody was told that nothing was changed.
+  const isThere = (await get('/v1/affiliates')).body.length === 2
+  assert.match(first.body.message, isThere ? /Look whether the change was made/ : /Nothing was changed/)
+
+  await rename(`${file}-shm`, join(folder.path, 'shm'))
+  const renamed = ['settings', 'set', 'payer_name', 'Somebody', '--database', url]
+  assert.equal((await affiliated(renamed)).code, 0)
+  await refused()
+  const ready = await get('/readyz')
+  assertFailure(ready, 503, 'rest_unavailable')
+  assert.match(ready.body.message, /has to start the service again/)
+  // What stands in it does not hold any more.
+  await rename(join(folder.path, 'shm'), `${file}-shm`)
+  await delay(1000)
+  await refused()
+  assert.equal(await service.stop(), 0)
+  assert.match(service.stderr(), /\(-shm\), was removed, and another process has made another/)
+  assert.equal((await affiliated(['check', '--database', url])).code, 0)
+  const again = await started(url, service.announced.token)
+  t.after(() => again.service.stop('SIGKILL'))
+  assert.ok((await again.get('/v1/affiliates')).body.length >= 2)
+  assert.equal((await again.create()).status, 201)
+  const { stdout } = await affiliated(['settings', 'get', '--database', url])
+  assert.match(stdout, /Somebody/)
 })
 
 test('503 - PostgreSQL takes no writes: not ready, while reads are answered', async t => {

@@ -20,6 +20,8 @@ const sentences: Partial<Record<Reason, string>> = {
   damaged: 'The database is damaged: its operator has to restore a backup. Nothing was changed.',
   removed:
     'The file of the database was removed or replaced while the service ran. Nothing was changed; the service answers again once its file is back.',
+  replaced:
+    'A file that belongs to the database was replaced while the service ran. Nothing was changed; its operator has to start the service again.',
   'in doubt':
     'The database failed while it confirmed the change, or after it. Look whether the change was made before you try again.',
 }

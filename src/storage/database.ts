@@ -319,6 +319,8 @@ export type Reason =
   | 'damaged'
   /** Its file was removed or replaced. */
   | 'removed'
+  /** What belongs to it was replaced, so that only a new start can tell what is there. */
+  | 'replaced'
   /** A commit failed in a way that leaves its outcome unknown. */
   | 'in doubt'
   /** A read exceeded its budget. */

@@ -22,7 +22,7 @@ import { Checkpoints } from './checkpoints.ts'
 import { BUSY_TIMEOUT_MS, type Connections, connect } from './connect.ts'
 import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
 import { sqlite } from './engine.ts'
-import { inDoubt, isInDoubt, removed, translate } from './errors.ts'
+import { doubted, inDoubt, isInDoubt, translate } from './errors.ts'
 import { fileOf, leaveOpen, watchFiles } from './files.ts'
 import { Log } from './log.ts'
 import { LoopTurn } from './loop-turn.ts'
@@ -43,10 +43,10 @@ export function openSqlite(url: string, schema: Schema, options: DatabaseOptions
   const file = fileOf(url)
   const connections = connect(file, options)
   const threads = new SqliteThreads(file, options.readOnly ?? false, translate)
-  const { filesAreThere, log } = options.readOnly
-    ? { filesAreThere: () => true, log: undefined }
-    : { filesAreThere: watchFiles(file), log: new Log(file) }
-  return new SqliteDatabase(schema, { ...connections, log }, threads, filesAreThere)
+  const { absence, log } = options.readOnly
+    ? { absence: () => undefined, log: undefined }
+    : { absence: watchFiles(file), log: new Log(file) }
+  return new SqliteDatabase(schema, { ...connections, log }, threads, absence)
 }
 
 /** Batches that use savepoints after one with a failure: where one fails, others soon do. */
@@ -61,7 +61,8 @@ class SqliteDatabase implements Database {
   readonly #fail: (reason: DatabaseUnavailable) => void
   /** Set when nothing may be read or written any more. */
   #refusal: DatabaseUnavailable | undefined
-  readonly #filesAreThere: () => boolean
+  /** What stands against using the files. */
+  readonly #absence: () => DatabaseUnavailable | undefined
   readonly #watch: NodeJS.Timeout
   readonly #probe = new WriteProbe(work => this.#transact(work))
   readonly #read: DatabaseSync
@@ -90,7 +91,7 @@ class SqliteDatabase implements Database {
     schema: Schema,
     { read, write, log }: Connections & { readonly log: Log | undefined },
     threads: SqliteThreads,
-    filesAreThere: () => boolean,
+    absence: () => DatabaseUnavailable | undefined,
   ) {
     this.schema = schema
     this.#read = read
@@ -100,7 +101,7 @@ class SqliteDatabase implements Database {
     const failed = Promise.withResolvers<DatabaseUnavailable>()
     this.failed = failed.promise
     this.#fail = failed.resolve
-    this.#filesAreThere = filesAreThere
+    this.#absence = absence
     this.#watch = setInterval(() => this.#lookForFiles(), FILES_LOOKED_AT_EVERY_MS).unref()
     const reads = new Statements(read)
     this.#writes = new Statements(write)
@@ -205,7 +206,7 @@ class SqliteDatabase implements Database {
     clearInterval(this.#watch)
     // An unknown outcome can only be found out by the next start, and a file put in this one's place belongs to someone
     // else.
-    if (this.#refusal || !this.#filesAreThere()) return leaveOpen()
+    if (this.#refusal || this.#absence()) return leaveOpen()
     await this.#threads.close()
     this.#log?.close()
     this.#snapshot.end()
@@ -364,7 +365,7 @@ class SqliteDatabase implements Database {
       // Of transactions that failed nothing is left to flush.
       await (batch.members.length > 0 && this.#log?.flush())
       this.#lookForFiles()
-      this.#refuse()
+      if (this.#refusal) throw doubted(this.#refusal)
       if (commits.hasSubscribers) commits.publish(undefined)
       this.#snapshot.release()
       batch.committed.resolve()
@@ -389,7 +390,7 @@ class SqliteDatabase implements Database {
   /** A file that was moved away may come back. */
   #lookForFiles(): void {
     if (this.#refusal && this.#refusal.reason !== 'removed') return
-    this.#refusal = this.#filesAreThere() ? undefined : removed()
+    this.#refusal = this.#absence()
   }
 
   #refuse(): void {

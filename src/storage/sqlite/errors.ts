@@ -92,6 +92,24 @@ export const removed = () =>
     'removed',
   )
 
+export const withoutIndex = () =>
+  new DatabaseUnavailable(
+    'SQLite: the index of the write-ahead log, beside the file of the database (-shm), was removed: put it back, or stop the service and start it again. What was answered is in the log (-wal).',
+    undefined,
+    'removed',
+  )
+
+export const replacedIndex = () =>
+  new DatabaseUnavailable(
+    'SQLite: the index of the write-ahead log, beside the file of the database (-shm), was removed, and another process has made another: stop the service and start it again. What was answered is in the log (-wal).',
+    undefined,
+    'replaced',
+  )
+
+/** Of a commit after which the files were found to be missing: it may be there when they are back. */
+export const doubted = (refusal: DatabaseUnavailable) =>
+  new DatabaseUnavailable(refusal.message, refusal, 'in doubt')
+
 /** Translates an error to one the rest of the program knows; others stay as they are. */
 export function translate(error: unknown): unknown {
   const errcode = codeOfSqlite(error)

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { codeOf } from '../../base/unknown.ts'
-import { DatabaseUnusable, UrlInvalid } from '../database.ts'
-import { isLocked } from './errors.ts'
+import { type DatabaseUnavailable, DatabaseUnusable, UrlInvalid } from '../database.ts'
+import { isLocked, removed, replacedIndex, withoutIndex } from './errors.ts'
 
 /**
  * @param url `sqlite:PATH`
@@ -93,15 +93,25 @@ export function identityOf(path: string): string | undefined {
 /** The write-ahead log of a database that exists: SQLite has it beside the file itself, also where a link names it. */
 export const logOf = (file: string): string => `${realpathSync(file)}-wal`
 
+/** That by which processes find what is in the log, and keep out of one another's way. */
+const indexOf = (file: string): string => `${realpathSync(file)}-shm`
+
 /**
- * Remembers the database and its write-ahead log as they were opened. A process can go on writing to removed files, and
- * all of it would be lost.
- * @returns a function that tells whether both are still there
+ * Remembers the files of the database as they were opened. A process can go on writing to removed files, and all of it would
+ * be lost. Without the index it would write over what another process writes, which makes an index of its own.
+ * @returns a function that tells what stands against writing, if anything does
  */
-export function watchFiles(file: string): () => boolean {
+export function watchFiles(file: string): () => DatabaseUnavailable | undefined {
   const paths = [file, logOf(file)]
   const opened = paths.map(identityOf)
-  return () => paths.every((path, index) => identityOf(path) === opened[index])
+  const index = indexOf(file)
+  const openedIndex = identityOf(index)
+  return () => {
+    if (paths.some((path, place) => identityOf(path) !== opened[place])) return removed()
+    const found = identityOf(index)
+    if (found === openedIndex) return undefined
+    return found === undefined ? withoutIndex() : replacedIndex()
+  }
 }
 
 /**
