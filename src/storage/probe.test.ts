@@ -41,3 +41,21 @@ test('writes that are given up after they have hung leave it at that, until one 
   await delay(1)
   await probe.look()
 })
+
+test('a read that waits behind others keeps nobody who asks, and is asked for once', async () => {
+  const goOn = Promise.withResolvers<void>()
+  let asked = 0
+  const read = () => {
+    asked += 1
+    return goOn.promise
+  }
+  const probe = new WriteProbe(async () => {})
+  await Promise.all([probe.look(read), probe.look(read)])
+  assert.equal(asked, 1)
+  goOn.reject(new DatabaseUnavailable('no answer'))
+  await delay(1)
+  await assert.rejects(
+    probe.look(() => Promise.reject(new DatabaseUnavailable('gone'))),
+    /gone/,
+  )
+})

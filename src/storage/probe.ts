@@ -18,6 +18,8 @@ export class WriteProbe {
   readonly #transaction: (work: (tx: Tx) => Promise<void>) => Promise<void>
   readonly #stalledMs: number
   #probe: Promise<void> = Promise.resolve()
+  /** Once for all who ask: where all connections are busy, each would wait for one. */
+  #reading: Promise<unknown> | undefined
   #isPending = false
   #beganAt = Number.NEGATIVE_INFINITY
   /** Since when writes hang, if they do: one that was given up does not end that. */
@@ -39,8 +41,15 @@ export class WriteProbe {
     throw error
   }
 
-  /** @throws DatabaseUnavailable if writes fail or hang; not while others are writing */
-  async look(): Promise<void> {
+  /**
+   * @param read reads something
+   * @throws DatabaseUnavailable if reads or writes fail, or writes hang; not while others are reading and writing
+   */
+  async look(read: () => Promise<unknown> = async () => {}): Promise<void> {
+    this.#reading ??= read().finally(() => {
+      this.#reading = undefined
+    })
+    await orBusy(this.#reading)
     const time = performance.now()
     if (this.#failure && time - this.#failedAt < REMEMBERED_MS) throw this.#failure
     if (!this.#isPending && time - this.#beganAt > EVERY_MS) this.#begin(time)
@@ -48,12 +57,7 @@ export class WriteProbe {
       const seconds = Math.round((time - this.#since!) / 1000)
       throw new DatabaseUnavailable(`A write has waited ${seconds} seconds for the database.`)
     }
-    try {
-      await Promise.race([this.#probe, delay(PATIENCE_MS)])
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable && error.reason === 'busy') return
-      throw error
-    }
+    await orBusy(this.#probe)
   }
 
   #begin(time: number): void {
@@ -78,6 +82,16 @@ export class WriteProbe {
 
   #hangsAt(time: number): boolean {
     return this.#since !== undefined && time - this.#since > this.#stalledMs
+  }
+}
+
+/** Waits no longer than others may be in the way. */
+async function orBusy(work: Promise<unknown>): Promise<void> {
+  try {
+    await Promise.race([work, delay(PATIENCE_MS)])
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable && error.reason === 'busy') return
+    throw error
   }
 }
 

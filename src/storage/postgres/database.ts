@@ -324,8 +324,7 @@ class PostgresDatabase implements Database {
   }
 
   async ready(): Promise<void> {
-    await sql`SELECT version FROM schema_version`.execute(this.reader)
-    await this.#probe.look()
+    await this.#probe.look(() => sql`SELECT version FROM schema_version`.execute(this.reader))
   }
 
   cutOff(): void {

@@ -188,8 +188,7 @@ class SqliteDatabase implements Database {
 
   async ready(): Promise<void> {
     this.#lookForFiles()
-    await sql`SELECT version FROM schema_version`.execute(this.reader)
-    await this.#probe.look()
+    await this.#probe.look(() => sql`SELECT version FROM schema_version`.execute(this.reader))
   }
 
   /** Serves the waiting writers, and refuses later ones. */
