@@ -176,6 +176,41 @@ describe('outage of PostgreSQL', () => {
     await client.end()
   })
 
+  test('302 - visitors do not wait where somebody keeps everybody from reading; nor does who asks for readiness', async t => {
+    await withProgrammePage()
+    const known = await newAffiliate('known@example.com')
+    const unknown = await newAffiliate('unknown@example.com')
+    const { url, token } = service.announced
+    const isCredited = (location: unknown) => String(location).includes('?aff_click=')
+    await until(async () => isCredited((await visit(url, `/r/${known}`))[1]))
+    const holder = new pg.Client(databaseUrl)
+    await holder.connect()
+    t.after(() => holder.end())
+    await holder.query('BEGIN')
+    await holder.query('LOCK TABLE affiliates, links, settings IN ACCESS EXCLUSIVE MODE')
+    const headers = { authorization: `Bearer ${token}` }
+    // More than there are connections.
+    const readers = Array.from({ length: 20 }, () => fetch(`${url}/v1/affiliates`, { headers }))
+    await delay(700)
+    const timed = async <T>(asked: Promise<T>, withinMs: number): Promise<T> => {
+      const askedAt = performance.now()
+      const answer = await asked
+      const tookMs = performance.now() - askedAt
+      assert.ok(tookMs < withinMs, `an answer took ${tookMs} ms`)
+      return answer
+    }
+    const visits = [
+      ...Array.from({ length: 100 }, () => timed(visit(url, `/r/${known}`), 4000)),
+      timed(visit(url, `/r/${unknown}`), 6000),
+    ]
+    assert.equal((await timed(fetch(`${url}/readyz`), 2000)).status, 200)
+    const answers = await Promise.all(visits)
+    assert.deepEqual(answers.pop(), [302, 'https://shop.example/'])
+    for (const [status, location] of answers) assert.ok(status === 302 && isCredited(location))
+    await holder.query('ROLLBACK')
+    await Promise.all(readers)
+  })
+
   test('0 - SIGTERM ends it in time while everybody waits for a lock that somebody holds', async t => {
     await withProgrammePage()
     const held = await newAffiliate('held@example.com')

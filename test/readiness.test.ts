@@ -10,6 +10,7 @@ import pg from 'pg'
 import {
   affiliated,
   assertFailure,
+  BROWSER,
   engines,
   openDatabase,
   type Reply,
@@ -34,7 +35,8 @@ async function started(url: string, knownToken?: string) {
   return {
     service,
     get: (path: string) => send('GET', path),
-    create: () => send('POST', `/v1/affiliates?create_user=1&payment_email=a${++number}@example.com`),
+    create: () =>
+      send('POST', `/v1/affiliates?create_user=1&status=active&payment_email=a${++number}@example.com`),
   }
 }
 
@@ -47,6 +49,14 @@ test('503 - the files of the database are moved away or removed while the servic
   const { service, get, create } = await started(url)
   t.after(() => service.stop('SIGKILL'))
   assert.equal((await create()).status, 201)
+  const page = ['settings', 'set', 'programme_page', 'https://shop.example/', '--database', url]
+  assert.equal((await affiliated(page)).code, 0)
+  const followed = async (code: number) => {
+    const headers = { 'user-agent': BROWSER }
+    const visit = await fetch(`${service.announced.url}/r/${code}`, { redirect: 'manual', headers })
+    return [visit.status, visit.headers.get('location')?.replace(/=.*/, '=')]
+  }
+  await until(async () => String((await followed(1))[1]).endsWith('?aff_click='))
   const backup = join(folder.path, 'backup.db')
   assert.equal((await affiliated(['backup', backup, '--database', url])).code, 0)
 
@@ -58,6 +68,8 @@ test('503 - the files of the database are moved away or removed while the servic
     assertFailure(ready, 503, 'rest_unavailable')
     assert.match(ready.body.message, /^The file of the database was removed or replaced/)
     assert.equal((await get('/healthz')).status, 200)
+    assert.deepEqual(await followed(1), [302, 'https://shop.example/?aff_click='])
+    assert.deepEqual(await followed(2), [302, 'https://shop.example/'])
   }
   const elsewhere = join(folder.path, 'elsewhere')
   await rename(data, elsewhere)

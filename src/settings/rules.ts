@@ -39,7 +39,14 @@ class SettingsCache {
   }
 
   current(): Promise<Settings> {
-    const version = this.#database.version?.()
+    try {
+      return this.#current(this.#database.version?.())
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  #current(version: number | undefined): Promise<Settings> {
     const isStale =
       version === undefined ? performance.now() - this.#readAt > MAX_AGE_MS : version !== this.#version
     if (this.#settings === undefined || isStale) {

@@ -5,6 +5,7 @@
  */
 import { type Database, DatabaseUnavailable } from '../../storage/database.ts'
 import { type FollowedLink, findActiveAffiliate, findByCode } from '../links/store.ts'
+import { inTime, KNOWN_MS, UNKNOWN_MS } from './patience.ts'
 
 const MAX_AGE_MS = 500
 const KEPT = 10_000
@@ -19,7 +20,8 @@ export type Found = Followed | undefined | Promise<Followed | undefined>
 
 export class FollowedLinks {
   readonly #database: Database
-  #known = new Map<string, Followed | undefined>()
+  /** With what is being looked up, once for all who follow it meanwhile. */
+  #known = new Map<string, Found>()
   /** What was found last, also longer ago: it counts while the database is away. */
   readonly #found = new Map<string, Followed>()
   #version: number | undefined
@@ -52,22 +54,29 @@ export class FollowedLinks {
   }
 
   #find(key: string, look: () => Promise<Followed | undefined>): Found {
-    this.#refresh()
+    const last = this.#found.get(key)
+    try {
+      this.#refresh()
+    } catch (error) {
+      return orLast(error, last)
+    }
     const cache = this.#known
     if (cache.has(key)) return cache.get(key)
-    return look().then(
+    const finding = inTime(look(), last ? KNOWN_MS : UNKNOWN_MS).then(
       followed => {
         // Addresses that do not exist are not cached: who asks for them tries a different one each time.
-        if (followed && cache.size < KEPT) cache.set(key, followed)
+        if (followed && cache.size <= KEPT) cache.set(key, followed)
+        else cache.delete(key)
         this.#remember(key, followed)
         return followed
       },
       error => {
-        const last = error instanceof DatabaseUnavailable ? this.#found.get(key) : undefined
-        if (!last) throw error
-        return last
+        cache.delete(key)
+        return orLast(error, last)
       },
     )
+    if (cache.size < KEPT) cache.set(key, finding)
+    return finding
   }
 
   #remember(key: string, followed: Followed | undefined): void {
@@ -87,4 +96,10 @@ export class FollowedLinks {
     this.#version = version
     this.#readAt = performance.now()
   }
+}
+
+/** What was found last, where the database is away. */
+function orLast(error: unknown, last: Followed | undefined): Followed {
+  if (!last || !(error instanceof DatabaseUnavailable)) throw error
+  return last
 }

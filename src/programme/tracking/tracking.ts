@@ -14,6 +14,7 @@ import { isPart, isPrefetch, isProgram } from './bots.ts'
 import { CampaignNames } from './campaign-names.ts'
 import { type Followed, FollowedLinks, type Found } from './followed.ts'
 import { currentKey, rotateKeys } from './keys.ts'
+import { inTime, KNOWN_MS, UNKNOWN_MS } from './patience.ts'
 import type { BeaconOutcome } from './store.ts'
 import { type ClickKey, campaignOf, newNonce, signClick } from './token.ts'
 
@@ -49,6 +50,8 @@ export class Tracking {
   #key: ClickKey | undefined
   #reading: Promise<ClickKey> | undefined
   #settings: Settings | undefined
+  /** What the context has read, or is reading, and the same for visitors. */
+  #current: { readonly read: Promise<Settings>; readonly forVisitors: Promise<Settings> } | undefined
 
   /** @param cutOff aborted when the end waits no longer for a database that refuses */
   constructor(context: RequestContext, allow: Allow, reports: VisitReports, cutOff?: AbortSignal) {
@@ -70,17 +73,20 @@ export class Tracking {
 
   /** The last ones that could be read: visitors are led to the page also while the database is away. */
   get settings(): Promise<Settings> {
-    return this.#context.settings.current().then(
-      settings => {
-        this.#settings = settings
-        return settings
-      },
-      error => {
-        goOn(error)
-        if (!this.#settings) throw error
-        return this.#settings
-      },
-    )
+    const read = this.#context.settings.current()
+    if (this.#current?.read !== read) this.#current = { read, forVisitors: this.#forVisitors(read) }
+    return this.#current.forVisitors
+  }
+
+  async #forVisitors(read: Promise<Settings>): Promise<Settings> {
+    try {
+      this.#settings = await inTime(read, this.#settings ? KNOWN_MS : UNKNOWN_MS)
+      return this.#settings
+    } catch (error) {
+      goOn(error)
+      if (!this.#settings) throw error
+      return this.#settings
+    }
   }
 
   /** Whom an address names; nobody where that cannot be looked up. */
@@ -185,7 +191,7 @@ export class Tracking {
       time,
       nonce: newNonce(time),
     }
-    const key = this.#key ?? (await this.#readKey())
+    const key = this.#key ?? (await inTime(this.#readKey(), UNKNOWN_MS))
     return { token: signClick(click, key), nonce: click.nonce, time: click.time, name: click.campaign }
   }
 
