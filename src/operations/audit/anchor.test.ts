@@ -1,13 +1,13 @@
-/** What another process has sealed while the disk is slow: something else keeps all threads that could flush. */
+/** Seals on their way to an anchor: while the disk is slow, for which something else keeps all threads that could flush; and while the place hangs. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
 import { engines, openDatabase, operatorOf } from '../../../test/harness.ts'
-import { slowDisk } from '../../../test/load.ts'
+import { slowDisk, until } from '../../../test/load.ts'
 import { sealEntries } from '../../events/seal.ts'
 import { readChain } from '../../events/store.ts'
 import { write } from '../../events/write.ts'
@@ -42,4 +42,33 @@ test('a seal leaves the machine only when it is on the disk (SQLite)', async t =
   const anchor = new Anchor(delivering, `http://127.0.0.1:${port}`, pino({ enabled: false }))
   await Promise.all([anchor.close(), slow, sealed])
   assert.equal(happened[0], 'sealed')
+})
+
+test('an anchor that hangs is not said to be reached again when the service ends', async t => {
+  const fresh = await engines.SQLite!()
+  const database = await openDatabase(fresh.url)
+  t.after(async () => {
+    await database.close()
+    await fresh.remove()
+  })
+  let asked = 0
+  const place = createServer((_request, response) => {
+    asked += 1
+    if (asked === 1) response.writeHead(500).end()
+  }).listen(0, '127.0.0.1')
+  t.after(() => {
+    place.closeAllConnections()
+    place.close()
+  })
+  await once(place, 'listening')
+  await write(operatorOf(database), async tx => tx.log('user.create', 1))
+  await sealEntries(database)
+  const { port } = place.address() as AddressInfo
+  const messages: string[] = []
+  const log = pino({}, { write: line => messages.push(JSON.parse(line).msg) })
+  const anchor = new Anchor(database, `http://127.0.0.1:${port}`, log)
+  await until(() => asked === 2)
+  await anchor.close()
+  await setTimeout(100)
+  assert.deepEqual(messages, ['seals do not reach the audit anchor; it is tried again'])
 })

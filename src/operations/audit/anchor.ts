@@ -43,7 +43,7 @@ export class Anchor {
   }
 
   async #deliverAll(): Promise<void> {
-    if (performance.now() < this.#notBefore) return
+    if (this.#stopping.signal.aborted || performance.now() < this.#notBefore) return
     try {
       while (!this.#stopping.signal.aborted && (await this.#deliver()));
       if (this.#failures > 0)
