@@ -457,3 +457,23 @@ describeService('check of a record that is older than one of its fields', servic
     assert.match(damaged, /affiliates: a value is damaged, and what comes after it was not checked: /)
   })
 })
+
+describeService('check while the service writes', service => {
+  test('finds nothing in a record that is edited all the time', async t => {
+    const { id } = await service().newAffiliate('busy', { rate: 1 })
+    let isOver = false
+    const editing = Array.from({ length: 4 }, async (_, editor) => {
+      for (let time = 0; !isOver; time += 1) {
+        const { status } = await service().patch(`/affiliates/${id}`, { rate: editor + (time % 10) })
+        assert.equal(status, 200)
+      }
+    })
+    t.after(async () => {
+      isOver = true
+      await Promise.all(editing)
+    })
+    for (let time = 0; time < 10; time += 1) {
+      assert.deepEqual((await checkDatabase(service().database, features)).problems, [])
+    }
+  })
+})

@@ -23,7 +23,7 @@ import {
 import type { Feature } from '../../records/feature.ts'
 import { settingsRecord } from '../../settings/rules.ts'
 import { settingsTable } from '../../settings/table.ts'
-import type { Db } from '../../storage/database.ts'
+import type { Database, Db } from '../../storage/database.ts'
 import type { Logged, Table } from '../../storage/table.ts'
 import * as store from './store.ts'
 
@@ -80,22 +80,29 @@ export function trailsOf(features: readonly Feature[]): Trail[] {
 }
 
 /** Describes each record that differs from the log, or that only one of both has. */
-export async function* differencesFromLog(db: Db, trail: Trail, settings: Settings): AsyncGenerator<string> {
+export async function* differencesFromLog(
+  database: Database,
+  trail: Trail,
+  settings: Settings,
+): AsyncGenerator<string> {
   const { table } = trail
+  const db = database.reader
   const firstLogged = await firstCreated(db, table.logged)
   for (let after = 0; ; ) {
     const page = await pageOf(db, trail, after)
     if (page === undefined) return
     for (const [id, row, trace] of page.records) {
-      const look = async (row: Row | undefined, trace: Trace | undefined) => {
+      const look = async (db: Db, row: Row | undefined, trace: Trace | undefined) => {
         const story = row && !trace?.isWhole ? await withBasis(db, trail, row, trace, settings) : trace
         return differenceOf(trail, row && trail.show(row, settings), story, id > firstLogged)
       }
-      if ((await look(row, trace)) === undefined) continue
-      // The record may have been changed between reading it and reading the log.
-      const reread = await pageOf(db, trail, id - 1, id)
-      const [, rowNow, traceNow] = reread?.records[0] ?? [id, undefined, undefined]
-      const difference = await look(rowNow, traceNow)
+      if ((await look(db, row, trace)) === undefined) continue
+      // The record may have been changed between reading it and reading the log; one that is edited all the time, again.
+      const difference = await database.snapshot(async moment => {
+        const reread = await pageOf(moment, trail, id - 1, id)
+        const [, rowNow, traceNow] = reread?.records[0] ?? [id, undefined, undefined]
+        return look(moment, rowNow, traceNow)
+      })
       if (difference !== undefined) yield `${table.name} ${id}: ${difference}`
     }
     after = page.last

@@ -57,10 +57,13 @@ async function look(
   const checks = features.flatMap(({ kind, checks }) => checks.map(check => ({ check, of: kind.table.name })))
   for (const { check, of } of checks) problems.push(...listed(await found(check(reader), of)))
   const settings = await loadSettings(reader)
-  problems.push(...(await found(settingsUnlike(reader, settings, defaults), 'settings')))
+  const unlike = await database.snapshot(async moment =>
+    found(settingsUnlike(moment, await loadSettings(moment), defaults), 'settings'),
+  )
+  problems.push(...unlike)
   for (const trail of trailsOf(features)) {
     const { name } = trail.table
-    problems.push(...listed(await found(differencesFromLog(reader, trail, settings), name)))
+    problems.push(...listed(await found(differencesFromLog(database, trail, settings), name)))
     checked[trail.table.name] ??= await countRows(reader, trail.table)
   }
   for (const id of await store.unerased(reader)) {
