@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
 /** As a browser says it when somebody comes back to the tab. */
@@ -49,6 +50,38 @@ export function contestedScenarios(world: () => World): void {
         await page.getByText(`Referral ${id} saved`).waitFor()
       })
       assert.equal(await owedTo(affiliate_id), 99)
+    })
+
+    test('what was typed before the record was read again - does not overwrite unasked what was changed before that', async () => {
+      const affiliate_id = await newAffiliate('readagain')
+      const { id } = await world().make('/coupons', { code: 'READAGAIN', affiliate_id, campaign: 'spring' })
+      const stored = async () => (await world().read(`/coupons/${id}`)).campaign
+      await world().work('/coupons', async page => {
+        const record = new RegExp(`/coupons/${id}$`)
+        const reading = Promise.withResolvers<void>()
+        await page.route(record, async route => {
+          await reading.promise
+          await route.continue()
+        })
+        const link = page.getByRole('link', { name: 'READAGAIN', exact: true })
+        await link.waitFor()
+        await somebody(`/coupons/${id}`, { campaign: 'summer' })
+        await link.click()
+        const campaign = page.getByLabel('Campaign')
+        assert.equal(await campaign.inputValue(), 'spring')
+        await campaign.press('End')
+        await campaign.pressSequentially(' sale')
+        const read = page.waitForResponse(record)
+        reading.resolve()
+        await (await read).finished()
+        await settled(page)
+        await save(page)
+        await page.getByText('It is summer by now.').waitFor()
+        assert.equal(await stored(), 'summer')
+        await save(page)
+        await page.getByText(`Coupon ${id} saved`).waitFor()
+        assert.equal(await stored(), 'spring sale')
+      })
     })
 
     test('the amount of a referral, of which only the description is typed - it stays, and the page says so', async () => {

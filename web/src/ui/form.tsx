@@ -1,6 +1,6 @@
 /** Forms: server errors are shown at the buttons, and at the field that they belong to. */
 import { Alert, Button, Card, Stack, Typography } from '@mui/material'
-import { type ReactNode, useCallback, useContext, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { type ReactNode, useContext, useEffect, useEffectEvent, useRef, useState } from 'react'
 import {
   Form,
   type FormProps,
@@ -9,13 +9,13 @@ import {
   SelectInput,
   TextInput,
   type TextInputProps,
-  useRegisterMutationMiddleware,
   useSaveContext,
 } from 'react-admin'
 import { type FieldErrors, useFormContext, useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
 import { LATEST_DAY } from './DayField.tsx'
 import { type Money, rateText, useMoney } from './format.ts'
+import { CleanOnceStored, whenReadAgain } from './keeping.ts'
 import { useGoBack } from './lists.ts'
 import { DECIMAL_MARK, hasDecimalComma, withPoint } from './numbers.ts'
 import { Locked, ReadOnly } from './ReadOnly.tsx'
@@ -40,32 +40,6 @@ export function CarefulForm({ needs, children, ...rest }: FormProps & { needs?: 
       {needs === undefined || may(needs) ? children : <ReadOnly needs={needs}>{children}</ReadOnly>}
     </Form>
   )
-}
-
-/**
- * A record that is read again while its form is open (it was stored, and the reading was slow; or somebody else has changed
- * it) keeps what was typed, and what was said of it.
- */
-const whenReadAgain = { keepDirtyValues: true, keepDirty: true, keepErrors: true, keepSubmitCount: true }
-
-type Send = (resource: string, params: object) => Promise<unknown>
-
-/**
- * What was stored is not unsaved: the page that opens next must not be held up by a question. The reading that follows is
- * too late for that, as it keeps what counts as typed.
- */
-function CleanOnceStored() {
-  const { reset } = useFormContext()
-  const clean = useCallback(
-    async (resource: string, params: object, send: Send) => {
-      const answer = await send(resource, params)
-      reset(values => values, { keepValues: true, keepFieldsRef: true, keepSubmitCount: true })
-      return answer
-    },
-    [reset],
-  )
-  useRegisterMutationMiddleware<Send>(clean)
-  return null
 }
 
 /** Reports to the outside whether the form has unsaved changes. */
