@@ -84,6 +84,25 @@ export function contestedScenarios(world: () => World): void {
       })
     })
 
+    test('the notes of an affiliate - nothing is typed over them before they are read', async () => {
+      const id = await newAffiliate('annotated')
+      await somebody(`/affiliates/${id}`, { notes: 'Met at the fair' })
+      await world().work('/affiliates', async page => {
+        const reading = Promise.withResolvers<void>()
+        await page.route(new RegExp(`/affiliates/${id}/notes$`), async route => {
+          await reading.promise
+          await route.continue()
+        })
+        await page.getByRole('link', { name: 'annotated' }).click()
+        await page.getByRole('link', { name: 'Edit' }).click()
+        const notes = page.getByLabel('Notes')
+        await assert.rejects(notes.waitFor({ timeout: 1_000 }))
+        reading.resolve()
+        await notes.waitFor()
+        assert.equal(await notes.inputValue(), 'Met at the fair')
+      })
+    })
+
     test('the amount of a referral, of which only the description is typed - it stays, and the page says so', async () => {
       const affiliate_id = await newAffiliate('described')
       const { id } = await world().make('/referrals', { affiliate_id, amount: 26.79, status: 'unpaid' })

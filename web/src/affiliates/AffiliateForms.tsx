@@ -200,7 +200,8 @@ function EditPage() {
   if (error && !isPassing(error, record)) {
     return <RecordProblem kind="affiliate" parent={parent} error={error} retry={() => refetch()} />
   }
-  if (isPending || !record) return <Waiting />
+  // What would be typed into the notes before they are read would take their place.
+  if (isPending || record?.notes === undefined) return <Waiting />
   const page = `/affiliates/${record.id}/show`
   return (
     <Page title={`Edit ${nameOf(record)}`} parent={{ to: page, label: nameOf(record) }} narrow>
