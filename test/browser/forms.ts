@@ -81,6 +81,19 @@ export function formScenarios(world: () => World): void {
       })
     })
 
+    test('left for a record whose number begins with its own - asks about what was typed', () =>
+      world().work('/affiliates/1', async page => {
+        const questions = questionsOf(page)
+        const notes = page.getByLabel('Notes')
+        await notes.pressSequentially('Not saved yet')
+        await page.getByRole('button', { name: 'Search' }).click()
+        await page.getByRole('combobox', { name: 'Search' }).pressSequentially('12', { delay: 60 })
+        await page.getByRole('option', { name: /\.12@example\.com/ }).click()
+        await eventually(async () => assert.equal(questions.length, 1))
+        assert.equal(await notes.inputValue(), 'Not saved yet')
+        await notes.fill('')
+      }))
+
     test('affiliate whose name is typed - is chosen once it is found, and none that was there before', async () => {
       const { id } = await world().make('/affiliates', {
         create_user: true,

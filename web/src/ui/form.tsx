@@ -16,6 +16,7 @@ import { useCan, useSession } from '../session.tsx'
 import { LATEST_DAY } from './DayField.tsx'
 import { type Money, rateText, useMoney } from './format.ts'
 import { CleanOnceStored, whenReadAgain } from './keeping.ts'
+import { AskBeforeLeaving } from './leaving.ts'
 import { useGoBack } from './lists.ts'
 import { DECIMAL_MARK, hasDecimalComma, withPoint } from './numbers.ts'
 import { Locked, ReadOnly } from './ReadOnly.tsx'
@@ -28,15 +29,9 @@ import { capital, choicesOf, fieldName } from './words.ts'
 export function CarefulForm({ needs, children, ...rest }: FormProps & { needs?: string }) {
   const may = useCan()
   return (
-    <Form
-      mode="onTouched"
-      noValidate
-      warnWhenUnsavedChanges
-      disableInvalidFormNotification
-      resetOptions={whenReadAgain}
-      {...rest}
-    >
+    <Form mode="onTouched" noValidate disableInvalidFormNotification resetOptions={whenReadAgain} {...rest}>
       <CleanOnceStored />
+      <AskBeforeLeaving />
       {needs === undefined || may(needs) ? children : <ReadOnly needs={needs}>{children}</ReadOnly>}
     </Form>
   )
