@@ -94,6 +94,24 @@ export function formScenarios(world: () => World): void {
         await notes.fill('')
       }))
 
+    test('record that is deleted while its form has unsaved input - leads to the list, and asks about nothing', async () => {
+      const { id } = await world().make('/coupons', { code: 'DELETED', affiliate_id: 1 })
+      await world().work(`/coupons/${id}`, async page => {
+        const questions = questionsOf(page)
+        await page.getByLabel('Campaign').pressSequentially('Not saved yet')
+        await page.getByRole('button', { name: 'Delete' }).click()
+        await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+        await page.getByRole('heading', { level: 1, name: 'Coupons' }).waitFor()
+        assert.deepEqual(questions, [])
+        // On the way back to that list, it is another form that is left.
+        await page.getByRole('link', { name: 'WELCOME10' }).click()
+        await page.getByLabel('Campaign').pressSequentially('Not saved yet')
+        await page.goBack()
+        await eventually(async () => assert.equal(questions.length, 1))
+        await page.getByLabel('Campaign').fill('spring')
+      })
+    })
+
     test('affiliate whose name is typed - is chosen once it is found, and none that was there before', async () => {
       const { id } = await world().make('/affiliates', {
         create_user: true,

@@ -19,6 +19,7 @@ import { Confirm } from './Confirm.tsx'
 import { replaceOnTheWayBack } from './focus.ts'
 import { CarefulForm, FormButtons } from './form.tsx'
 import { useIsHere } from './here.ts'
+import { UNASKED } from './leaving.ts'
 import { listAt, useGoBack } from './lists.ts'
 import { isPassing, Page, RecordProblem, wholeRecord } from './Page.tsx'
 import { pageOf, type RecordPages } from './pages.ts'
@@ -189,7 +190,7 @@ export function DeleteRecord({
   const confirm = async () => {
     await dataProvider.delete(of.resource, { id: record.id, previousData: record })
     notify(`${name.charAt(0).toUpperCase()}${name.slice(1)} deleted`, { type: 'success' })
-    if (isHere()) navigate(listAt(`/${of.resource}`))
+    if (isHere()) navigate(listAt(`/${of.resource}`), UNASKED)
     refresh()
   }
   return (

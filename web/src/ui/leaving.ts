@@ -5,6 +5,9 @@ import { useFormContext, useFormState } from 'react-hook-form'
 import { useBlocker } from 'react-router-dom'
 import { changes } from '../contested.ts'
 
+/** Of a page whose record there is no more: what was typed about it is of no use. */
+export const UNASKED = { state: { unasked: true } }
+
 /**
  * In the place of react-admin's `warnWhenUnsavedChanges`, which takes every page for a part of the form whose address begins
  * with the form's own: record 12 for a part of record 1.
@@ -19,7 +22,11 @@ export function AskBeforeLeaving() {
     name in changes({ [name]: getValues(name) ?? '' }, { [name]: defaultValues?.[name] ?? '' })
   const isUnsaved = () => isTouched && Object.keys(dirtyFields).some(hasChanged)
   const { state, proceed, reset } = useBlocker(
-    ({ currentLocation, nextLocation }) => nextLocation.pathname !== currentLocation.pathname && isUnsaved(),
+    ({ currentLocation, nextLocation, historyAction }) =>
+      nextLocation.pathname !== currentLocation.pathname &&
+      // Who goes back to where that led has typed something else.
+      !(historyAction === 'PUSH' && nextLocation.state?.unasked) &&
+      isUnsaved(),
   )
   const ask = useEffectEvent(() => {
     if (!isUnsaved() || window.confirm(translate('ra.message.unsaved_changes'))) proceed?.()
