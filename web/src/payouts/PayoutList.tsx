@@ -69,7 +69,7 @@ function PayoutFilters() {
     <>
       <AffiliateInput nameOf={numberedName} helperText={false} sx={{ width: { sm: 220 } }} />
       <ChoiceFilter source="status" label="Status" choices={statusChoices.map(({ id }) => id)} width={110} />
-      <ChoiceFilter source="failure" label="Failed payouts" choices={['open', 'settled']} width={130} />
+      <ChoiceFilter source="failure" label="Failed payouts" choices={['open', 'settled']} width={160} />
       <NamedFilter source="payout_method" label="Method" idOf={methodOf} />
       <TextFilter source="reference" label="Reference" />
       <AmountFilter />
