@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -21,6 +22,8 @@ import { until } from './load.ts'
 
 /** A load balancer asks every few seconds. */
 const NOTICED_WITHIN_MS = 10_000
+/** Ten seconds, and what a busy machine adds. */
+const ENDED_WITHIN_MS = 13_000
 
 let number = 0
 
@@ -140,6 +143,41 @@ test('503 - the index of the write-ahead log is removed: nothing is written besi
   assert.equal((await again.create()).status, 201)
   const { stdout } = await affiliated(['settings', 'get', '--database', url])
   assert.match(stdout, /Somebody/)
+})
+
+test('0 - SIGTERM ends it in time while another process keeps the file', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const file = join(folder.path, 'kept.db')
+  const url = `sqlite:${file}`
+  const { service, get, create } = await started(url)
+  t.after(() => service.stop('SIGKILL'))
+  assert.equal((await create()).status, 201)
+  const page = ['settings', 'set', 'programme_page', 'https://shop.example/', '--database', url]
+  assert.equal((await affiliated(page)).code, 0)
+  const follow = async () => {
+    const headers = { 'user-agent': BROWSER }
+    return fetch(`${service.announced.url}/r/1`, { redirect: 'manual', headers })
+  }
+  await until(async () => (await follow()).status === 302)
+  const keeper = new DatabaseSync(file, { timeout: 5000 })
+  keeper.exec('BEGIN IMMEDIATE')
+  t.after(() => keeper.close())
+  let isOver = false
+  const writers = Array.from({ length: 8 }, async () => {
+    while (!isOver) await create().catch(() => {})
+  })
+  assert.equal((await follow()).status, 302)
+  assert.equal((await get('/v1/affiliates')).status, 200)
+  await delay(500)
+  const signalledAt = performance.now()
+  const ended = service.stop('SIGTERM')
+  await delay(500)
+  isOver = true
+  assert.equal(await ended, 0)
+  const tookMs = performance.now() - signalledAt
+  await Promise.all(writers)
+  assert.ok(tookMs < ENDED_WITHIN_MS, `it took ${tookMs} ms`)
 })
 
 test('503 - PostgreSQL takes no writes: not ready, while reads are answered', async t => {

@@ -23,7 +23,7 @@ import { BUSY_TIMEOUT_MS, type Connections, connect } from './connect.ts'
 import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
 import { sqlite } from './engine.ts'
 import { doubted, inDoubt, isInDoubt, translate } from './errors.ts'
-import { fileOf, leaveOpen, watchFiles } from './files.ts'
+import { fileOf, leaveOpen, type Watch, watchFiles } from './files.ts'
 import { Log } from './log.ts'
 import { LoopTurn } from './loop-turn.ts'
 import { Snapshot } from './snapshot.ts'
@@ -46,7 +46,7 @@ export function openSqlite(url: string, schema: Schema, options: DatabaseOptions
   const { absence, log } = options.readOnly
     ? { absence: () => undefined, log: undefined }
     : { absence: watchFiles(file), log: new Log(file) }
-  return new SqliteDatabase(schema, { ...connections, log }, threads, absence)
+  return new SqliteDatabase(schema, { ...connections, log }, threads, { absence, cutOff: options.cutOff })
 }
 
 /** Batches that use savepoints after one with a failure: where one fails, others soon do. */
@@ -61,8 +61,8 @@ class SqliteDatabase implements Database {
   readonly #fail: (reason: DatabaseUnavailable) => void
   /** Set when nothing may be read or written any more. */
   #refusal: DatabaseUnavailable | undefined
-  /** What stands against using the files. */
-  readonly #absence: () => DatabaseUnavailable | undefined
+  readonly #absence: Watch['absence']
+  readonly #cutOff: Watch['cutOff']
   readonly #watch: NodeJS.Timeout
   readonly #probe = new WriteProbe(work => this.#transact(work))
   readonly #read: DatabaseSync
@@ -91,7 +91,7 @@ class SqliteDatabase implements Database {
     schema: Schema,
     { read, write, log }: Connections & { readonly log: Log | undefined },
     threads: SqliteThreads,
-    absence: () => DatabaseUnavailable | undefined,
+    { absence, cutOff }: Watch,
   ) {
     this.schema = schema
     this.#read = read
@@ -102,6 +102,7 @@ class SqliteDatabase implements Database {
     this.failed = failed.promise
     this.#fail = failed.resolve
     this.#absence = absence
+    this.#cutOff = cutOff
     this.#watch = setInterval(() => this.#lookForFiles(), FILES_LOOKED_AT_EVERY_MS).unref()
     const reads = new Statements(read)
     this.#writes = new Statements(write)
@@ -306,7 +307,7 @@ class SqliteDatabase implements Database {
   }
 
   async #lockFile(giveUpAt: number): Promise<void> {
-    await whenFree(giveUpAt, () => {
+    await whenFree(giveUpAt, this.#cutOff, () => {
       if (this.#write.isTransaction) this.#writes.run('ROLLBACK')
       this.#writes.run('BEGIN IMMEDIATE')
     })

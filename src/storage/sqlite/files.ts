@@ -93,6 +93,13 @@ export function identityOf(path: string): string | undefined {
 /** The write-ahead log of a database that exists: SQLite has it beside the file itself, also where a link names it. */
 export const logOf = (file: string): string => `${realpathSync(file)}-wal`
 
+export interface Watch {
+  /** What stands against using the files. */
+  readonly absence: () => DatabaseUnavailable | undefined
+  /** Aborted when the end of the service waits no longer. */
+  readonly cutOff: AbortSignal | undefined
+}
+
 /** That by which processes find what is in the log, and keep out of one another's way. */
 const indexOf = (file: string): string => `${realpathSync(file)}-shm`
 
