@@ -23,7 +23,7 @@ import { BUSY_TIMEOUT_MS, type Connections, connect } from './connect.ts'
 import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
 import { sqlite } from './engine.ts'
 import { doubted, inDoubt, isInDoubt, translate } from './errors.ts'
-import { fileOf, leaveOpen, type Watch, watchFiles } from './files.ts'
+import { type Absence, fileOf, leaveOpen, watchFiles } from './files.ts'
 import { Log } from './log.ts'
 import { LoopTurn } from './loop-turn.ts'
 import { Snapshot } from './snapshot.ts'
@@ -61,8 +61,8 @@ class SqliteDatabase implements Database {
   readonly #fail: (reason: DatabaseUnavailable) => void
   /** Set when nothing may be read or written any more. */
   #refusal: DatabaseUnavailable | undefined
-  readonly #absence: Watch['absence']
-  readonly #cutOff: Watch['cutOff']
+  readonly #absence: Absence
+  readonly #cutOff: AbortSignal | undefined
   readonly #watch: NodeJS.Timeout
   readonly #probe = new WriteProbe(work => this.#transact(work))
   readonly #read: DatabaseSync
@@ -91,7 +91,7 @@ class SqliteDatabase implements Database {
     schema: Schema,
     { read, write, log }: Connections & { readonly log: Log | undefined },
     threads: SqliteThreads,
-    { absence, cutOff }: Watch,
+    { absence, cutOff }: Pick<DatabaseOptions, 'cutOff'> & { readonly absence: Absence },
   ) {
     this.schema = schema
     this.#read = read

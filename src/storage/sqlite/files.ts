@@ -93,12 +93,8 @@ export function identityOf(path: string): string | undefined {
 /** The write-ahead log of a database that exists: SQLite has it beside the file itself, also where a link names it. */
 export const logOf = (file: string): string => `${realpathSync(file)}-wal`
 
-export interface Watch {
-  /** What stands against using the files. */
-  readonly absence: () => DatabaseUnavailable | undefined
-  /** Aborted when the end of the service waits no longer. */
-  readonly cutOff: AbortSignal | undefined
-}
+/** Tells what stands against using the files, if anything does. */
+export type Absence = () => DatabaseUnavailable | undefined
 
 /** That by which processes find what is in the log, and keep out of one another's way. */
 const indexOf = (file: string): string => `${realpathSync(file)}-shm`
@@ -106,9 +102,8 @@ const indexOf = (file: string): string => `${realpathSync(file)}-shm`
 /**
  * Remembers the files of the database as they were opened. A process can go on writing to removed files, and all of it would
  * be lost. Without the index it would write over what another process writes, which makes an index of its own.
- * @returns a function that tells what stands against writing, if anything does
  */
-export function watchFiles(file: string): () => DatabaseUnavailable | undefined {
+export function watchFiles(file: string): Absence {
   const paths = [file, logOf(file)]
   const opened = paths.map(identityOf)
   const index = indexOf(file)
