@@ -167,7 +167,6 @@ const SEARCH_EVERY_MS = 1000
 const COUNTS_EVERY_MS = 5000
 /** Expired holds and drafts that can be decided are handled within a minute. */
 const REFERRALS_EVERY_MS = 20_000
-const CONNECTIONS = 16_384
 
 /** The server, ready to listen. Closing it leaves the database open. */
 export async function buildApp(database: Database, options: AppOptions): Promise<FastifyInstance> {
@@ -235,7 +234,6 @@ export async function buildApp(database: Database, options: AppOptions): Promise
 /** What a connection may hold up. */
 function limitConnections(app: FastifyInstance, load: Load): void {
   const { server } = app
-  server.maxConnections = CONNECTIONS
   // An unknown expectation (Expect header) changes nothing.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('connection', load.connected)

@@ -7,6 +7,9 @@
  * of them ends it, and nothing after that is read: the client sees that it was not answered, and sends it again on a new
  * connection (RFC 9112, 9.3.2).
  *
+ * A client may open as many connections as a process may have, and leave them idle. So when there are that many, idle ones
+ * are closed: clients that need theirs open new ones, and nobody is kept out.
+ *
  * A client may also never read its answers, which would stay in memory as long as it likes. So a connection on which
  * nothing moves any more is cut off.
  * See docs/decisions/overload.md.
@@ -18,6 +21,13 @@ import { memberOf } from '../base/unknown.ts'
 
 const MOST_UNANSWERED = 16
 
+/** Of a process. */
+const MOST_CONNECTIONS = 16_384
+/** A connection on which nothing was asked for as long as this may be closed to make room. */
+const IDLE_MS = 1000
+/** To make room, all connections are looked at. */
+const ROOM_EVERY_MS = 1000
+
 /** Node's HTTP parser of a connection, which has no public interface. */
 interface Parser {
   /** Called with each request; the result says how to parse what follows its headers. */
@@ -27,33 +37,67 @@ interface Parser {
 /** A result of `onIncoming`: what follows is not HTTP, as after an upgrade. */
 const NOT_HTTP = 2
 
+interface Connection {
+  unanswered: number
+  /** When it was opened, or an answer was the last on it. By `performance.now()`. */
+  idleSince: number
+}
+
 export class Connections {
-  readonly #requests = new WeakMap<Socket, { unanswered: number }>()
+  readonly #connections = new Map<Socket, Connection>()
+  readonly #most: number
+  #roomMadeAt = Number.NEGATIVE_INFINITY
+
+  /** @param most how many may be open */
+  constructor(most = MOST_CONNECTIONS) {
+    this.#most = most
+  }
 
   /** To be called for each connection, after Node's own listener, which gives it its parser. */
   readonly connected = (socket: Socket): void => {
     const parser: unknown = memberOf(socket, 'parser')
-    // In a version of Node that keeps its parser elsewhere, the limit does not apply.
+    // In a version of Node that keeps its parser elsewhere, the limits do not apply.
     if (!isParser(parser)) return
+    if (this.#connections.size >= this.#most && !this.#makeRoom()) {
+      socket.destroy()
+      return
+    }
+    const connection = { unanswered: 0, idleSince: performance.now() }
+    this.#connections.set(socket, connection)
+    socket.once('close', () => this.#connections.delete(socket))
     const take = parser.onIncoming
-    const requests = { unanswered: 0 }
-    this.#requests.set(socket, requests)
     let isLast = false
     parser.onIncoming = (request, keepAlive) => {
       if (isLast) {
         socket.pause()
         return NOT_HTTP
       }
-      requests.unanswered += 1
-      isLast = requests.unanswered >= MOST_UNANSWERED
+      connection.unanswered += 1
+      isLast = connection.unanswered >= MOST_UNANSWERED
       return take(request, keepAlive && !isLast)
     }
   }
 
+  /** @returns whether there is room */
+  #makeRoom(): boolean {
+    const time = performance.now()
+    if (time - this.#roomMadeAt < ROOM_EVERY_MS) return false
+    this.#roomMadeAt = time
+    for (const [socket, { unanswered, idleSince }] of this.#connections) {
+      if (unanswered > 0 || time - idleSince < IDLE_MS) continue
+      this.#connections.delete(socket)
+      socket.destroy()
+    }
+    return this.#connections.size < this.#most
+  }
+
   /** An `onResponse` hook: a request of the connection was answered. */
   readonly answered: onResponseHookHandler = ({ raw: { socket } }, _reply, done) => {
-    const requests = this.#requests.get(socket)
-    if (requests) requests.unanswered -= 1
+    const connection = this.#connections.get(socket)
+    if (connection) {
+      connection.unanswered -= 1
+      connection.idleSince = performance.now()
+    }
     done()
   }
 
@@ -63,7 +107,7 @@ export class Connections {
    */
   readonly stalled = (socket: Socket): void => {
     const isUnread = socket.writableLength > 0
-    const isIdle = !this.#requests.get(socket)?.unanswered
+    const isIdle = !this.#connections.get(socket)?.unanswered
     if (isUnread || isIdle) socket.destroy()
   }
 }

@@ -48,13 +48,11 @@ export class ListeningSockets {
     const { server } = this.#app
     // Cast: a server that listens on a port has an address with one.
     const opened = (server.address() as AddressInfo).port
-    server.maxConnections = Math.ceil(server.maxConnections / SOCKETS)
     while (this.#servers.length < SOCKETS) {
       // With the options of Node's HTTP server.
       const another = createServer({ allowHalfOpen: true, noDelay: true }, socket =>
         server.emit('connection', socket),
       )
-      another.maxConnections = server.maxConnections
       this.#servers.push(another)
       another.listen({ host, port: opened, ...shared })
       await once(another, 'listening')
