@@ -173,8 +173,9 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   const context = contextOf(database)
   const keys = new KeyRing(database)
   const app = Fastify(serverOptions(options))
-  const load = new Load(options.readSeconds * 1000)
-  limitConnections(app, load)
+  const connections = new Connections()
+  const load = new Load(options.readSeconds * 1000, connections)
+  limitConnections(app, connections, load.stalledMs)
   const limiter = new Limiter(options.rateLimit, options.grantor ?? grantAll)
 
   for (const property of ['actor', 'args', 'lines', 'reading'] as const) app.decorateRequest(property, null)
@@ -232,15 +233,13 @@ export async function buildApp(database: Database, options: AppOptions): Promise
 }
 
 /** What a connection may hold up. */
-function limitConnections(app: FastifyInstance, load: Load): void {
+function limitConnections(app: FastifyInstance, connections: Connections, stalledMs: number): void {
   const { server } = app
   // An unknown expectation (Expect header) changes nothing.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  server.on('connection', load.connected)
   server.on('connection', noteAddress)
-  const connections = new Connections()
   server.on('connection', connections.connected)
-  server.setTimeout(load.stalledMs, connections.stalled)
+  server.setTimeout(stalledMs, connections.stalled)
   app.addHook('onResponse', connections.answered)
 }
 

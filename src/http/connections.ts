@@ -38,7 +38,8 @@ interface Parser {
 const NOT_HTTP = 2
 
 interface Connection {
-  unanswered: number
+  /** Undefined in a version of Node that keeps its parser elsewhere: there it is not limited. */
+  unanswered: number | undefined
   /** When it was opened, or an answer was the last on it. By `performance.now()`. */
   idleSince: number
 }
@@ -53,29 +54,22 @@ export class Connections {
     this.#most = most
   }
 
+  /** How many there are: each is counted as one caller. */
+  get open(): number {
+    return this.#connections.size
+  }
+
   /** To be called for each connection, after Node's own listener, which gives it its parser. */
   readonly connected = (socket: Socket): void => {
-    const parser: unknown = memberOf(socket, 'parser')
-    // In a version of Node that keeps its parser elsewhere, the limits do not apply.
-    if (!isParser(parser)) return
-    if (this.#connections.size >= this.#most && !this.#makeRoom()) {
+    if (this.open >= this.#most && !this.#makeRoom()) {
       socket.destroy()
       return
     }
-    const connection = { unanswered: 0, idleSince: performance.now() }
+    const parser: unknown = memberOf(socket, 'parser')
+    const connection: Connection = { unanswered: undefined, idleSince: performance.now() }
     this.#connections.set(socket, connection)
     socket.once('close', () => this.#connections.delete(socket))
-    const take = parser.onIncoming
-    let isLast = false
-    parser.onIncoming = (request, keepAlive) => {
-      if (isLast) {
-        socket.pause()
-        return NOT_HTTP
-      }
-      connection.unanswered += 1
-      isLast = connection.unanswered >= MOST_UNANSWERED
-      return take(request, keepAlive && !isLast)
-    }
+    if (isParser(parser)) limitUnanswered(socket, parser, connection)
   }
 
   /** @returns whether there is room */
@@ -84,17 +78,17 @@ export class Connections {
     if (time - this.#roomMadeAt < ROOM_EVERY_MS) return false
     this.#roomMadeAt = time
     for (const [socket, { unanswered, idleSince }] of this.#connections) {
-      if (unanswered > 0 || time - idleSince < IDLE_MS) continue
+      if (unanswered !== 0 || time - idleSince < IDLE_MS) continue
       this.#connections.delete(socket)
       socket.destroy()
     }
-    return this.#connections.size < this.#most
+    return this.open < this.#most
   }
 
   /** An `onResponse` hook: a request of the connection was answered. */
   readonly answered: onResponseHookHandler = ({ raw: { socket } }, _reply, done) => {
     const connection = this.#connections.get(socket)
-    if (connection) {
+    if (connection?.unanswered !== undefined) {
       connection.unanswered -= 1
       connection.idleSince = performance.now()
     }
@@ -109,6 +103,22 @@ export class Connections {
     const isUnread = socket.writableLength > 0
     const isIdle = !this.#connections.get(socket)?.unanswered
     if (isUnread || isIdle) socket.destroy()
+  }
+}
+
+function limitUnanswered(socket: Socket, parser: Parser, connection: Connection): void {
+  const take = parser.onIncoming
+  connection.unanswered = 0
+  let isLast = false
+  parser.onIncoming = (request, keepAlive) => {
+    if (isLast) {
+      socket.pause()
+      return NOT_HTTP
+    }
+    const unanswered = (connection.unanswered ?? 0) + 1
+    connection.unanswered = unanswered
+    isLast = unanswered >= MOST_UNANSWERED
+    return take(request, keepAlive && !isLast)
   }
 }
 

@@ -1,4 +1,4 @@
-/** Checks by a write whether the database accepts writes: a full or read-only one still answers reads. */
+/** Checks whether the database answers reads, and by a write whether it accepts writes: a full or read-only one still answers reads. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { DatabaseUnavailable, type Tx } from './database.ts'
@@ -14,7 +14,7 @@ const PATIENCE_MS = 500
 /** None of which take so long: a disk or server that neither confirms nor refuses hangs. */
 const STALLED_MS = 15_000
 
-export class WriteProbe {
+export class ReadinessProbe {
   readonly #transaction: (work: (tx: Tx) => Promise<void>) => Promise<void>
   readonly #stalledMs: number
   #probe: Promise<void> = Promise.resolve()
@@ -45,7 +45,7 @@ export class WriteProbe {
    * @param read reads something
    * @throws DatabaseUnavailable if reads or writes fail, or writes hang; not while others are reading and writing
    */
-  async look(read: () => Promise<unknown> = async () => {}): Promise<void> {
+  async look(read: () => Promise<unknown>): Promise<void> {
     this.#reading ??= read().finally(() => {
       this.#reading = undefined
     })

@@ -107,6 +107,9 @@ export function changes(data: Values, before: Values): Record<string, unknown> {
   return Object.fromEntries(changedEntries)
 }
 
+/** The same of one field of a form, which is empty where the record has nothing, and null once something was erased. */
+export const differs = (value: unknown, before: unknown): boolean => !isSame(value ?? '', before ?? '')
+
 /** Numbers may be read as text, which keeps their decimals; and where none is chosen, a form has null and sends 0. */
 function isSame(value: unknown, before: unknown): boolean {
   if (value === 0 && before === null) return true

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { Socket } from 'node:net'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { Load } from './load.ts'
 
@@ -21,33 +20,25 @@ async function refused(load: Load, requests: number): Promise<number> {
   return [first, ...others].filter(isAccepted => !isAccepted).length
 }
 
-function connect(t: TestContext, load: Load, connections: number): Socket[] {
-  const sockets = Array.from({ length: connections }, () => new Socket())
-  for (const socket of sockets) load.connected(socket)
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-  })
-  return sockets
-}
+const connections = (open: number) => ({ open })
 
-test('some hundred callers at the same moment - all are accepted, however long the turn', async t => {
-  const load = new Load(1000)
-  connect(t, load, 200)
+test('some hundred callers at the same moment - all are accepted, however long the turn', async () => {
+  const load = new Load(1000, connections(200))
   assert.equal(await refused(load, 200), 0)
 })
 
-test('more callers - in a turn that is long some are refused, until the others have gone', async t => {
-  const load = new Load(1000)
-  const sockets = connect(t, load, 257)
+test('more callers - in a turn that is long some are refused, until the others have gone', async () => {
+  const callers = connections(257)
+  const load = new Load(1000, callers)
   assert.equal(await refused(load, 200), 136)
   await nextTurn()
-  sockets[0]!.destroy()
+  callers.open -= 1
   await nextTurn()
   assert.equal(await refused(load, 200), 0)
 })
 
 test('whoever has as much under way as may be is refused, and nobody else, until each has an equal share', async () => {
-  const load = new Load(1000)
+  const load = new Load(1000, connections(0))
   const begun = Array.from({ length: 768 }, () => load.begin('much'))
   assert.throws(() => load.begin('much'), { failure: 'overloaded' })
   assert.equal(load.accept(), true)
@@ -70,7 +61,7 @@ test('whoever has as much under way as may be is refused, and nobody else, until
 })
 
 test('what takes long is refused before it piles up, and taken again afterwards', async () => {
-  const load = new Load(1000)
+  const load = new Load(1000, connections(0))
   const begun = Array.from({ length: 1024 }, (_, number) => load.begin(`${number}`))
   assert.equal(load.accept(), false)
   await delay(300)
@@ -86,7 +77,7 @@ test('a single long turn of the event loop refuses nobody, one after the other d
   let time = 1000
   // The machine's own would add turns that are long because others have the processor.
   t.mock.method(performance, 'now', () => time)
-  const load = new Load(1000)
+  const load = new Load(1000, connections(0))
   const turn = async () => {
     let refused = 0
     for (const end = time + 80; time < end; time += 0.1) if (!load.accept()) refused += 1
@@ -105,7 +96,7 @@ test('a single long turn of the event loop refuses nobody, one after the other d
 })
 
 test('the thirty-third who waits for a hash is refused, until one of them has it', () => {
-  const load = new Load(1000)
+  const load = new Load(1000, connections(0))
   const ends = Array.from({ length: 32 }, () => load.hash())
   assert.throws(() => load.hash(), { failure: 'overloaded' })
   ends[0]!()
@@ -114,7 +105,7 @@ test('the thirty-third who waits for a hash is refused, until one of them has it
 })
 
 test('streams are counted by caller', () => {
-  const load = new Load(1000)
+  const load = new Load(1000, connections(0))
   const ends = Array.from({ length: 16 }, () => load.stream('a'))
   assert.throws(() => load.stream('a'), { failure: 'too_many_streams' })
   ends[0]!()

@@ -10,7 +10,6 @@
  * log-ins refuses nobody else, long answers, and bodies.
  * See docs/decisions/overload.md.
  */
-import type { Socket } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { Failure, type FailureName } from '../../base/errors.ts'
 import { MIB } from '../../base/schemas.ts'
@@ -58,12 +57,12 @@ export class Load {
   readonly readMs: number
   /** How long a caller may take nothing of its answer before it is cut off. */
   readonly stalledMs: number
+  readonly #callers: { readonly open: number }
   #turnBegan = 0
   #acceptedInTurn = 0
   #wasLong = false
   #lateUntil = 0
 
-  #connections = 0
   #underWay = 0
   #mostUnderWay = MOST_UNDER_WAY
   #peak = 0
@@ -77,17 +76,11 @@ export class Load {
   readonly #batches = new Places(BATCHES, BATCHES_PER_CALLER, 'too_many_bodies')
   readonly #bodies = new Places(BODIES, BODIES_PER_CALLER, 'too_many_bodies')
 
-  constructor(readMs: number) {
+  /** @param callers as many as there are connections */
+  constructor(readMs: number, callers: { readonly open: number }) {
     this.readMs = readMs
+    this.#callers = callers
     this.stalledMs = STALLED_TIMES * readMs
-  }
-
-  /** Counts a connection until it closes, as one caller. */
-  readonly connected = (socket: Socket): void => {
-    this.#connections += 1
-    socket.once('close', () => {
-      this.#connections -= 1
-    })
   }
 
   /**
@@ -101,7 +94,7 @@ export class Load {
       setImmediate(this.#endTurn)
     }
     if (this.#underWay >= this.#mostUnderWay) return false
-    const few = this.#connections > FEW ? FEW_OF_MANY : FEW
+    const few = this.#callers.open > FEW ? FEW_OF_MANY : FEW
     const isLate = this.#acceptedInTurn >= few && time - this.#turnBegan > TURN_MS && time < this.#lateUntil
     if (isLate) return false
     this.#acceptedInTurn += 1

@@ -26,7 +26,7 @@ import {
 } from '../database.ts'
 import { refusals } from '../migrations.ts'
 import { prepared } from '../prepared.ts'
-import { WriteProbe } from '../probe.ts'
+import { ReadinessProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { Turns } from '../turns.ts'
@@ -241,7 +241,7 @@ class PostgresDatabase implements Database {
   readonly #writers: Places
   /** Before they take a place among the writers, who would wait behind them. */
   readonly #ofMany = new Places(1, MANY_TIMEOUT_MS)
-  readonly #probe = new WriteProbe(work => this.#untilUndisturbed(work))
+  readonly #probe = new ReadinessProbe(work => this.#untilUndisturbed(work))
   readonly #shared = new SharedTransactions(
     work =>
       this.#attempt(async tx => {

@@ -13,7 +13,7 @@ import { type Kysely, sql } from 'kysely'
 import { afterAnswers } from '../../base/turn.ts'
 import type { ReadBudget } from '../budget.ts'
 import { type Database, type DatabaseOptions, DatabaseUnavailable, type Tx } from '../database.ts'
-import { WriteProbe } from '../probe.ts'
+import { ReadinessProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
@@ -64,7 +64,7 @@ class SqliteDatabase implements Database {
   readonly #absence: Absence
   readonly #cutOff: AbortSignal | undefined
   readonly #watch: NodeJS.Timeout
-  readonly #probe = new WriteProbe(work => this.#transact(work))
+  readonly #probe = new ReadinessProbe(work => this.#transact(work))
   readonly #read: DatabaseSync
   readonly #write: DatabaseSync
   /** Undefined where nothing can be written. */

@@ -3,7 +3,7 @@ import { type RefObject, useCallback, useEffect, useEffectEvent, useRef } from '
 import { useRecordContext, useRegisterMutationMiddleware } from 'react-admin'
 import { useFormContext, useFormState } from 'react-hook-form'
 import { envelopeOf } from '../api.ts'
-import { changes } from '../contested.ts'
+import { differs } from '../contested.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -34,8 +34,8 @@ function useShown(): RefObject<Shown> {
     const { record: before, typedOver } = shown.current
     // A list that was just left has stored less of it: the form shows nothing there.
     const overtaken = Object.keys(dirtyFields)
-      .map(name => [name, before[name] ?? ''] as const)
-      .filter(([name, was]) => name in changes({ [name]: now[name] ?? '' }, { [name]: was }))
+      .filter(name => differs(now[name], before[name]))
+      .map(name => [name, before[name] ?? ''])
     shown.current = { record: now, typedOver: { ...Object.fromEntries(overtaken), ...typedOver } }
   })
   useEffect(() => compare(record ?? {}), [record])

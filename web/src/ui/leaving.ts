@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent } from 'react'
 import { useTranslate } from 'react-admin'
 import { useFormContext, useFormState } from 'react-hook-form'
 import { useBlocker } from 'react-router-dom'
-import { changes } from '../contested.ts'
+import { differs } from '../contested.ts'
 
 /** Of a page whose record there is no more: what was typed about it is of no use. */
 export const UNASKED = { state: { unasked: true } }
@@ -17,9 +17,7 @@ export function AskBeforeLeaving() {
   const { dirtyFields, defaultValues, isSubmitSuccessful } = useFormState()
   const { getValues } = useFormContext()
   const isTouched = Object.keys(dirtyFields).length > 0 && !isSubmitSuccessful
-  // An empty field is null once something was typed into it.
-  const hasChanged = (name: string) =>
-    name in changes({ [name]: getValues(name) ?? '' }, { [name]: defaultValues?.[name] ?? '' })
+  const hasChanged = (name: string) => differs(getValues(name), defaultValues?.[name])
   const isUnsaved = () => isTouched && Object.keys(dirtyFields).some(hasChanged)
   const { state, proceed, reset } = useBlocker(
     ({ currentLocation, nextLocation, historyAction }) =>
