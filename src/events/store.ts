@@ -10,7 +10,7 @@ import {
 } from 'kysely'
 import type { Actor } from '../base/actor.ts'
 import type { Db, Engine, Tx } from '../storage/database.ts'
-import { insertMany } from '../storage/insert-many.ts'
+import { insertManyUnawaited } from '../storage/insert-many.ts'
 import { countOf, type Order, type Page, PagedList } from '../storage/page.ts'
 import { prepared } from '../storage/prepared.ts'
 import type { Logged } from '../storage/table.ts'
@@ -27,7 +27,6 @@ export type Chain = Selectable<AuditChainTable>
 /** An entry with the current login of the account that acted. */
 export type EntryRow = Entry & { login: string | null }
 
-const BULK_FROM = 20
 /** Up to this number, single inserts by a prepared statement are faster than one long statement. */
 const ENTRIES_PREPARED = 4
 
@@ -62,13 +61,9 @@ export async function insertEntries(tx: Tx, entries: readonly NewEntry[]): Promi
     for (const entry of entries) await insertion.later(tx, entry)
     return
   }
-  if (entries.length < BULK_FROM) {
-    await tx.insertInto('events').values(entries).execute()
-    return
-  }
   // Events with a reserved identifier have one more column, and so need a statement of their own.
   for (const batch of Map.groupBy(entries, ({ id }) => id === undefined).values()) {
-    await insertMany(tx, { table: 'events' }, batch)
+    await insertManyUnawaited(tx, { table: 'events' }, batch)
   }
 }
 

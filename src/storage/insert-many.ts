@@ -3,10 +3,10 @@
  * prepared statement takes several, since to begin one (each index is opened, and the last identifier read) costs as
  * much as to insert a row.
  */
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { memberOf } from '../base/unknown.ts'
 import type { Db, Tx } from './database.ts'
-import { directRun, type RunDirectly, waitingOf } from './prepared.ts'
+import { directRun, prepared, type Refuse, type RunDirectly, waitingOf } from './prepared.ts'
 
 /** Limits the length of the value. */
 const ROWS_PER_STATEMENT = 1000
@@ -33,13 +33,33 @@ export async function insertMany<R>(
 ): Promise<R[]> {
   const run = directRun(tx)
   if (run) return insertRows(run, { table, ending }, rows)
-  const names = namesOf(rows)
+  const insertion = insertionOf({ table, ending }, rows)
   const returned: R[] = []
-  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
-    const batch = rows.slice(start, start + ROWS_PER_STATEMENT)
-    returned.push(...(await insertionOf<R>(table, names, ending, batch).execute(tx)).rows)
-  }
+  // Cast: the ending says what is returned.
+  for (const batch of batchesOf(rows)) returned.push(...((await insertion(tx, batch)) as R[]))
   return returned
+}
+
+/**
+ * The same where nobody waits for the rows: they travel with the transaction's next statement.
+ * @param refuse throws the error to fail with, in place of the database's
+ */
+export async function insertManyUnawaited(
+  tx: Tx,
+  insertion: Insertion,
+  rows: readonly object[],
+  refuse?: Refuse,
+): Promise<void> {
+  const run = directRun(tx)
+  if (!run) {
+    for (const batch of batchesOf(rows)) await insertionOf(insertion, rows).later(tx, batch, refuse)
+    return
+  }
+  try {
+    insertRows(run, insertion, rows)
+  } catch (error) {
+    throw refuse ? refuse(error) : error
+  }
 }
 
 /** The same where a statement is no round trip. */
@@ -88,15 +108,30 @@ export function pastWaiting<T>(db: Db, query: () => Promise<T>): Promise<T> {
   return waitingOf(db)?.pass(query) ?? query()
 }
 
-function insertionOf<R>(
-  table: string,
-  names: string,
-  ending: string,
-  rows: readonly object[],
-): RawBuilder<R> {
+function* batchesOf(rows: readonly object[]): Generator<{ rows: string }> {
+  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+    yield { rows: JSON.stringify(rows.slice(start, start + ROWS_PER_STATEMENT), plain) }
+  }
+}
+
+/** By their text: tables and columns are names in the program. */
+const insertions = new Map<string, ReturnType<typeof newInsertion>>()
+
+function insertionOf({ table, ending = '' }: Insertion, rows: readonly object[]) {
+  const names = namesOf(rows)
+  const key = `${table} ${names} ${ending}`
+  const known = insertions.get(key) ?? newInsertion(table, names, ending)
+  insertions.set(key, known)
+  return known
+}
+
+function newInsertion(table: string, names: string, ending: string) {
   const to = sql.table(table)
-  return sql<R>`INSERT INTO ${to} (${sql.raw(names)}) SELECT ${sql.raw(names)}
-    FROM json_populate_recordset(NULL::${to}, ${JSON.stringify(rows, plain)}::json) ${sql.raw(ending)}`
+  return prepared((db: Db, { rows }: { rows: string }) => ({
+    compile: () =>
+      sql<unknown>`INSERT INTO ${to} (${sql.raw(names)}) SELECT ${sql.raw(names)}
+        FROM json_populate_recordset(NULL::${to}, ${rows}::json) ${sql.raw(ending)}`.compile(db),
+  }))
 }
 
 /** JSON numbers are doubles; databases also read integers from text. */

@@ -265,9 +265,8 @@ export interface Account {
 /** The same for many; one that cannot be added yields its failure. */
 export async function addAccounts(tx: Tx, batch: readonly NewAccount[]): Promise<(Account | Failure)[]> {
   const rows = batch.map(args => accountOf(args.login ?? loginFrom(args.email, 1), args, ''))
-  const keys = (name: 'email_key' | 'login_key') => rows.map(row => row[name])
-  const emails = await store.takenAmong(tx, 'email_key', keys('email_key'))
-  const logins = await store.takenAmong(tx, 'login_key', keys('login_key'))
+  const taken = (column: 'email_key' | 'login_key') => store.takenAmong(tx, column, rows)
+  const [emails, logins] = await Promise.all([taken('email_key'), taken('login_key')])
   const candidates = rows.map((row, place): Failure | typeof row | undefined => {
     if (emails.has(row.email_key)) return new Failure('email_taken')
     const isTaken = logins.has(row.login_key)

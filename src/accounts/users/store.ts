@@ -111,13 +111,14 @@ export async function usersAmong(db: Db, ids: readonly number[]): Promise<Set<nu
   return new Set(rows.map(row => row.id))
 }
 
-/** The keys among these that accounts have. */
+/** The keys of these that accounts have already. */
 export async function takenAmong(
   db: Db,
   column: 'login_key' | 'email_key',
-  keys: readonly string[],
+  users: readonly NewUser[],
 ): Promise<Set<string>> {
-  if (keys.length === 0) return new Set()
+  if (users.length === 0) return new Set()
+  const keys = users.map(user => user[column])
   const rows = await db.selectFrom('users').select(`${column} as key`).where(column, 'in', keys).execute()
   return new Set(rows.map(row => row.key))
 }

@@ -1,7 +1,7 @@
 /** Every query on transfers and balances. Nothing else writes them, and nothing ever changes a transfer. */
 import { type Expression, type Insertable, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely'
 import type { Db, Tx } from '../../storage/database.ts'
-import { insertMany } from '../../storage/insert-many.ts'
+import { insertManyUnawaited } from '../../storage/insert-many.ts'
 import { countOf, type Order, type Page, PagedList, type Span } from '../../storage/page.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum, unitsOfSum } from '../../storage/sums.ts'
@@ -19,7 +19,7 @@ const insertion = prepared((tx: Db, rows: Insertable<LedgerTransfersTable>[]) =>
 
 export async function insertTransfers(tx: Tx, rows: Insertable<LedgerTransfersTable>[]): Promise<void> {
   if (rows.length < BULK_FROM) await insertion.later(tx, rows)
-  else await insertMany(tx, { table: 'ledger_transfers' }, rows)
+  else await insertManyUnawaited(tx, { table: 'ledger_transfers' }, rows)
 }
 
 const addition = prepared((tx: Db, rows: Insertable<BalancesTable>[]) =>
@@ -43,11 +43,7 @@ export async function addToBalances(
   refuse: (error: unknown) => never,
 ): Promise<void> {
   if (rows.length < BULK_FROM) return addition.later(tx, rows, refuse)
-  try {
-    await insertMany(tx, { table: 'balances', ending: ADDING }, rows)
-  } catch (error) {
-    refuse(error)
-  }
+  await insertManyUnawaited(tx, { table: 'balances', ending: ADDING }, rows, refuse)
 }
 
 const balances = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { foldCase } from '../../base/text.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
+import { insertManyUnawaited } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { link } from './link.ts'
 
@@ -77,7 +78,7 @@ export async function addDefaultLink(tx: Tx, affiliate: NewAffiliate): Promise<v
 }
 
 export async function addDefaultLinks(tx: Tx, affiliates: readonly NewAffiliate[]): Promise<void> {
-  await links.insertMany(tx, affiliates.map(defaultLink))
+  await insertManyUnawaited(tx, { table: 'links' }, affiliates.map(defaultLink))
 }
 
 const addition = prepared((tx: Db, { id, visits }: { id: number; visits: number }) =>

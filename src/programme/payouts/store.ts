@@ -3,7 +3,7 @@ import { type Insertable, sql } from 'kysely'
 import type { Criteria } from '../../records/filters.ts'
 import { storeOf } from '../../records/store.ts'
 import type { Db, Tx } from '../../storage/database.ts'
-import { insertMany as insertRows } from '../../storage/insert-many.ts'
+import { insertManyUnawaited } from '../../storage/insert-many.ts'
 import { prepared } from '../../storage/prepared.ts'
 import { exactSum } from '../../storage/sums.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -119,7 +119,7 @@ async function insertNames(tx: Tx, payouts: readonly (readonly [id: number, name
   )
   if (rows.length === 0) return
   if (rows.length < BULK_FROM) await namesInsertion.later(tx, rows)
-  else await insertRows(tx, { table: 'payout_referrals' }, rows)
+  else await insertManyUnawaited(tx, { table: 'payout_referrals' }, rows)
 }
 
 async function deleteNames(tx: Tx, payoutId: number): Promise<void> {
