@@ -4,7 +4,7 @@
  * other, in the order they were sent; so are all of them if tiers count earlier sales.
  * See docs/decisions/lines.md.
  */
-import { setImmediate } from 'node:timers/promises'
+import { allAtOnce } from '../../base/at-once.ts'
 import { type Failure, refusalOf } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
@@ -23,9 +23,6 @@ import { Payments } from './payments.ts'
 import * as store from './relations-store.ts'
 import { type Created, createIn } from './rules.ts'
 import type { CreateArguments } from './schema.ts'
-
-/** Groups recorded before other requests get a turn. */
-const AT_ONCE = 50
 
 interface Line {
   readonly place: number
@@ -52,15 +49,12 @@ export async function createMany(
     await tx.expectEvents(lines.filter(one => isEarning(one.args.kind) && !known.has(one.paymentId)).length)
     const record = async () => {
       for (const wave of wavesOf(lines, groups, alone)) {
-        for (let start = 0; start < wave.length; start += AT_ONCE) {
-          await settled(wave.slice(start, start + AT_ONCE), async group => {
-            for (const { place, args, paymentId } of group) {
-              const circumstances = { isNew: !known.has(paymentId), payments, isOneOfMany: true }
-              created.set(place, await createIn(tx, settings, args, circumstances))
-            }
-          })
-          await setImmediate()
-        }
+        await allAtOnce(wave, async group => {
+          for (const { place, args, paymentId } of group) {
+            const circumstances = { isNew: !known.has(paymentId), payments, isOneOfMany: true }
+            created.set(place, await createIn(tx, settings, args, circumstances))
+          }
+        })
       }
     }
     await postTogether(tx, () => insertTogether(tx, record))
@@ -194,17 +188,4 @@ function* wavesOf(
     yield [[line]]
   }
   yield grouped()
-}
-
-/** Runs all of it, and waits for all of it even if something fails. @throws the first failure */
-async function settled<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  let failure: { readonly reason: unknown } | undefined
-  await Promise.all(
-    all.map(one =>
-      work(one).catch(reason => {
-        failure ??= { reason }
-      }),
-    ),
-  )
-  if (failure) throw failure.reason
 }

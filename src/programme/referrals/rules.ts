@@ -3,6 +3,7 @@
  * status, amount or affiliate posts the difference in the same transaction.
  */
 import { hash } from 'node:crypto'
+import { allAtOnce } from '../../base/at-once.ts'
 import { Failure, missingArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
@@ -13,6 +14,7 @@ import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
 import { affiliateOfAccount } from '../affiliates/store.ts'
 import { lockNamesOfReferral } from '../conversions/store.ts'
+import { postTogether } from '../ledger/rules.ts'
 import { runOf } from '../runs/store.ts'
 import { actionOf, finish, isCalled, isUnique, referenceTaken, refuseTaken, uniqueAfter } from './changing.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
@@ -52,23 +54,42 @@ export interface Created {
 
 /** @throws Failure missing_argument, invalid_argument, reference_taken */
 async function create(context: RequestContext, args: CreateArguments): Promise<Created> {
+  return write(context, tx => createIn(context, tx, args))
+}
+
+/** @throws Failure as `create` does, for the first that cannot be created */
+async function createMany(context: RequestContext, all: readonly CreateArguments[]): Promise<Created[]> {
   return write(context, async tx => {
-    const resolvedArgs = await withAffiliate(tx, args)
-    // Independent of each other, so they are sent together.
-    const [settings, missing, eventId] = await Promise.all([
-      context.settings.lock(tx),
-      missingIn(tx, resolvedArgs),
-      tx.reserveEvent(),
-    ])
-    refuseInvalid({ ...missing, ...problemsIn(resolvedArgs, settings) })
-    const draft = calledAs(
-      await withCommission(tx, settings, resolvedArgs, draftOf(resolvedArgs, settings, context.actor.userId)),
-      settings,
-    )
-    const created = await insertOnce(tx, draft, resolvedArgs, settings)
-    if (!created.replayed) await finish(tx, 'referral.create', { after: created.row }, settings, { eventId })
-    return created
+    await tx.expectEvents(all.length)
+    const created = new Map<CreateArguments, Created>()
+    const createOne = async (args: CreateArguments) => {
+      created.set(args, await createIn(context, tx, args))
+    }
+    await postTogether(tx, async () => {
+      // What a sale earns may depend on those before it.
+      if (all.every(({ amount }) => amount !== undefined)) await allAtOnce(all, createOne)
+      else for (const args of all) await createOne(args)
+    })
+    return all.map(args => created.get(args)!)
   })
+}
+
+async function createIn(context: RequestContext, tx: WriteTx, args: CreateArguments): Promise<Created> {
+  const resolvedArgs = await withAffiliate(tx, args)
+  // Independent of each other, so they are sent together.
+  const [settings, missing, eventId] = await Promise.all([
+    context.settings.lock(tx),
+    missingIn(tx, resolvedArgs),
+    tx.reserveEvent(),
+  ])
+  refuseInvalid({ ...missing, ...problemsIn(resolvedArgs, settings) })
+  const draft = calledAs(
+    await withCommission(tx, settings, resolvedArgs, draftOf(resolvedArgs, settings, context.actor.userId)),
+    settings,
+  )
+  const created = await insertOnce(tx, draft, resolvedArgs, settings)
+  if (!created.replayed) await finish(tx, 'referral.create', { after: created.row }, settings, { eventId })
+  return created
 }
 
 function draftOf(args: CreateArguments, settings: Settings, actor: number) {
@@ -197,7 +218,7 @@ async function problems(
 
 const reading = readingOf(referral, store.referrals)
 
-export const rules = { ...reading, create, edit, remove, problems }
+export const rules = { ...reading, create, createMany, edit, remove, problems }
 
 export const many: Many = {
   name: referral.name,
