@@ -98,11 +98,6 @@ export function write<T>(
   }, options)
 }
 
-/** The same for work that only adds rows: it may share the transaction with other such work of the actor. */
-export function writeShared<T>(context: Writer, work: (tx: WriteTx) => Promise<T>): Promise<T> {
-  return write(context, work, { sharedBy: context.actor.name })
-}
-
 /** The same for work that writes many records: one such transaction at a time. */
 export function writeMany<T>(context: Writer, work: (tx: WriteTx) => Promise<T>): Promise<T> {
   return write(context, work, { many: true })

@@ -2,6 +2,7 @@
 import { type TObject, type TOptional, type TUnknown, Type } from 'typebox'
 import type { FailureName } from '../base/errors.ts'
 import { refused } from '../base/schemas.ts'
+import type { Settings } from '../base/settings.ts'
 import { createLines } from '../http/create-lines.ts'
 import {
   type Answer,
@@ -23,6 +24,7 @@ import {
   narrowing,
 } from '../http/list.ts'
 import type { Fields } from './field.ts'
+import { createGathered } from './gathered.ts'
 import { type Kind, pathOf, type ReadRowOf, type RowOf } from './kind.ts'
 import type { Reading, Writing } from './rules.ts'
 
@@ -37,16 +39,20 @@ export async function body<F extends Fields>(
   return `${kind.write(row, await call.settings.current())}}`
 }
 
-/** The answer to a create: the record, and its URL as `Location`. */
+/**
+ * The answer to a create: the record, and its URL as `Location`.
+ * @param settings that it was created by; those of the call when omitted
+ */
 export async function answerCreated<F extends Fields>(
   call: Call,
-  kind: Pick<Kind<string, string, F>, 'write'>,
+  { write }: Pick<Kind<string, string, F>, 'write'>,
   row: ReadRowOf<F> & { readonly id: number },
+  settings?: Settings,
 ): Promise<Answer> {
   return {
     status: 201,
     headers: { Location: `${call.collectionUrl}/${row.id}` },
-    body: await body(call, kind, row),
+    body: `${write(row, settings ?? (await call.settings.current()))}}`,
   }
 }
 
@@ -230,7 +236,10 @@ function create({ kind, rules, path, a, failures }: Parts): Endpoint {
     failures: failures.create ?? [],
     lines: linesOfKind(kind, createArguments, rules),
     check: (call, args) => rules.problems(call, args),
-    handle: async (call, args) => answerCreated(call, kind, await rules.create(call, args as never)),
+    handle: async (call, args) => {
+      const { created, settings } = await createGathered(kind.name, call, args as never, rules)
+      return answerCreated(call, kind, created, settings)
+    },
   })
 }
 

@@ -5,6 +5,7 @@
  * See docs/decisions/two-engines.md.
  */
 import type { ColumnDataType, Kysely } from 'kysely'
+import type { Failure } from '../base/errors.ts'
 import type { TextSearch } from '../base/text.ts'
 import type { ReadBudget } from './budget.ts'
 import type { Schema } from './table.ts'
@@ -42,6 +43,11 @@ export interface Database {
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
+   * Does it together with what others ask for under the same name at the same moment. Present where requests come in.
+   * See docs/decisions/gathered.md.
+   */
+  gather?<T, R>(name: string, gathered: Gathered<T, R>): Promise<R>
+  /**
    * Changes with every commit by any process; present where the engine can tell at once. Reads that follow immediately
    * see that state or a later one.
    */
@@ -76,18 +82,28 @@ interface ManyOptions {
   readonly many: boolean
 }
 
-interface SharingOptions {
-  /**
-   * Name of the caller, with whose other work that says so this may share a transaction, where that saves trips. Each runs
-   * again by itself if one fails. For work that only adds rows, and uses no savepoint: see docs/decisions/trips.md.
-   */
-  readonly sharedBy: string
+interface BriefOptions {
+  /** Fails instead of waiting long for a lock, or of being run again: whoever asks does it otherwise then. */
+  readonly brief: true
 }
 
 export type TransactionOptions =
-  | (SteadyOptions & { readonly sharedBy?: never; readonly many?: never })
-  | (ManyOptions & { readonly sharedBy?: never; readonly steady?: never })
-  | (SharingOptions & { readonly steady?: never; readonly many?: never })
+  | (SteadyOptions & { readonly brief?: never; readonly many?: never })
+  | (ManyOptions & { readonly brief?: never; readonly steady?: never })
+  | (BriefOptions & { readonly steady?: never; readonly many?: never })
+
+/** What can be done for one, or for many together. */
+export interface Gathered<T, R> {
+  readonly item: T
+  /** Does it for this item, in a transaction of its own. */
+  one(): Promise<R>
+  /**
+   * Does it for many; the function of any of them is called.
+   * @returns for each the result, or why there is none
+   * @throws where it cannot be said whose failure it is: each is then done by itself
+   */
+  many(tx: Tx, items: readonly T[]): Promise<readonly (R | Failure)[]>
+}
 
 /** A database whose transactions join an open one, and whose reads go through it. */
 export function within(database: Database, tx: Tx): Database {

@@ -5,17 +5,12 @@ import {
   DatabaseUnavailable,
   type Db,
   type Engine,
+  type Gathered,
   type TransactionOptions,
   type Tx,
 } from './database.ts'
+import { type Guards, gatheringsOf } from './gatherings.ts'
 import type { Schema } from './table.ts'
-
-/** Checks that may refuse a write, inside its transaction. */
-interface Guards {
-  before?(tx: Tx): Promise<void> | undefined
-  /** Runs at the end: the write may have waited for others meanwhile. */
-  after?(tx: Tx): Promise<void> | undefined
-}
 
 /** The same database with guards on every write. Created once per write. */
 export class GuardedDatabase implements Database {
@@ -68,6 +63,12 @@ export class GuardedDatabase implements Database {
       if (after) await after
       return result
     }, options)
+    this.#past.hasCommitted = true
+    return result
+  }
+
+  async gather<T, R>(name: string, gathered: Gathered<T, R>): Promise<R> {
+    const result = await gatheringsOf(this.#database).run(name, gathered, this.#guards)
     this.#past.hasCommitted = true
     return result
   }

@@ -4,6 +4,7 @@ import { type Call, CREATE, createdAnswer, EDIT, endpoint, type Resource } from 
 import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../../http/list.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
 import { answerCreated, answerDeleted, body, deletionOf, linesOfKind, totalsOf } from '../../records/crud.ts'
+import { createGathered } from '../../records/gathered.ts'
 import { deletedButOwed, ledgerEndpoints, statement } from '../ledger/routes.ts'
 import { affiliate } from './affiliate.ts'
 import * as rules from './rules.ts'
@@ -85,7 +86,10 @@ export const affiliates: Resource = {
         createMany: rules.createMany,
       }),
       check: problemsOfCreate,
-      handle: async (call, args) => answerCreated(call, affiliate, await rules.create(call, args)),
+      handle: async (call, args) => {
+        const { created, settings } = await createGathered(affiliate.name, call, args, rules)
+        return answerCreated(call, affiliate, created, settings)
+      },
     }),
     endpoint({
       methods: ['GET'],

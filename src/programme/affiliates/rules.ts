@@ -21,7 +21,7 @@ import {
 import { formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
-import { type Context, type RequestContext, write, writeShared } from '../../events/write.ts'
+import { type Context, type RequestContext, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
 import { criteriaOf, existing, isAlready, readingOf } from '../../records/rules.ts'
 import { noSuch } from '../../records/store.ts'
@@ -60,7 +60,7 @@ export const many: Many = {
 export async function create(context: RequestContext, args: CreateArguments): Promise<Affiliate> {
   refuseIncomplete(args)
   const settings = await context.settings.current()
-  return writeShared(context, async tx => {
+  return write(context, async tx => {
     refuseInvalid(await problemsOfCreate(tx, settings, args))
     // Independent of each other, so they are sent together.
     const [account, id] = await Promise.all([

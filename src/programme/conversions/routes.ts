@@ -1,3 +1,4 @@
+import type { Settings } from '../../base/settings.ts'
 import {
   type Answer,
   type Call,
@@ -8,31 +9,39 @@ import {
   type Resource,
 } from '../../http/endpoint.ts'
 import { listingOf, readOnly } from '../../records/crud.ts'
+import { createGathered } from '../../records/gathered.ts'
 import { referral } from '../referrals/referral.ts'
 import { reportLines, reportMany } from './bulk.ts'
 import { refusedFor } from './claims.ts'
 import { conversion } from './conversion.ts'
 import { explain, type Story } from './explanation.ts'
-import { type Created, create, problems, reading } from './rules.ts'
-import { createArguments, createdSchema, explanationSchema, timelineSchema } from './schema.ts'
+import { create, problems, reading } from './rules.ts'
+import {
+  type CreateArguments,
+  createArguments,
+  createdSchema,
+  explanationSchema,
+  timelineSchema,
+} from './schema.ts'
 import { story, storyWithRelated } from './story.ts'
 import { timelineOf } from './timeline.ts'
+import { createMany } from './together.ts'
 
-async function explained(call: Call, story: Story): Promise<string> {
+async function explained(call: Call, story: Story, settings: Settings): Promise<string> {
   const refused = await refusedFor(call.database.reader, story.conversion, story.payment)
-  return JSON.stringify(explain(story, refused, await call.settings.current()))
+  return JSON.stringify(explain(story, refused, settings))
 }
 
 /** The conversion, its referrals, and the reasons. */
-async function bodyOf(call: Call, story: Story): Promise<string> {
-  const settings = await call.settings.current()
+async function bodyOf(call: Call, story: Story, settings: Settings): Promise<string> {
   const referrals = story.referrals.map(row => `${referral.write(row, settings)}}`).join()
-  const explanation = await explained(call, story)
+  const explanation = await explained(call, story, settings)
   return `{"conversion":${conversion.write(story.conversion, settings)}},"referrals":[${referrals}],"explanation":${explanation}}`
 }
 
-async function answer(call: Call, created: Created): Promise<Answer> {
-  const body = await bodyOf(call, created)
+async function answer(call: Call, args: CreateArguments): Promise<Answer> {
+  const { created, settings } = await createGathered(conversion.name, call, args, { create, createMany })
+  const body = await bodyOf(call, created, settings)
   if (created.replayed) return { status: 200, headers: { 'Idempotent-Replayed': 'true' }, body }
   return { status: 201, headers: { Location: `${call.collectionUrl}/${created.conversion.id}` }, body }
 }
@@ -47,7 +56,7 @@ const report: Endpoint = endpoint({
   failures: ['conversion_exists', 'conversion_conflict', 'reference_taken'],
   lines: reportLines,
   check: problems,
-  handle: async (call, args) => answer(call, await create(call, args)),
+  handle: answer,
 })
 
 const explanation: Endpoint = endpoint({
@@ -60,7 +69,7 @@ const explanation: Endpoint = endpoint({
   failures: ['no_conversion'],
   handle: async (call, { conversion_id: id }) => ({
     status: 200,
-    body: await explained(call, await story(call, id)),
+    body: await explained(call, await story(call, id), await call.settings.current()),
   }),
 })
 

@@ -3,16 +3,18 @@ import type { RequestContext } from '../../events/write.ts'
 import { createLines } from '../../http/create-lines.ts'
 import { CREATE, createdAnswer, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
-import { answerCreated, body, crud, listingOf, totalsOf } from '../../records/crud.ts'
+import { answerCreated, crud, listingOf, totalsOf } from '../../records/crud.ts'
+import { createGathered } from '../../records/gathered.ts'
 import { explain, explanationSchema } from './explanation.ts'
 import { referral } from './referral.ts'
 import { type Created, many, rules } from './rules.ts'
 import { createArguments, type EditArguments } from './schema.ts'
 import { referralTotals, totalReferrals } from './totals.ts'
 
+const { create: createOne, createMany, ...others } = rules
 const plain = crud(
   referral,
-  { ...rules, create: async (context, args) => (await rules.create(context, args)).row },
+  { ...others, create: async (context, args) => (await createOne(context, args)).row },
   {
     edit: ['referral_conflict', 'reference_taken', 'balance_exceeded'],
     delete: ['referral_conflict'],
@@ -35,7 +37,8 @@ const create: Endpoint = endpoint({
     arguments: createArguments,
     result: { referral: referral.record },
     problems: rules.problems,
-    create: rules.create,
+    create: createOne,
+    createMany,
     tell: ({ row, replayed }, settings) => ({
       members: `"referral":${referral.write(row, settings)}}`,
       replayed,
@@ -43,9 +46,14 @@ const create: Endpoint = endpoint({
   }),
   check: rules.problems,
   handle: async (call, args) => {
-    const { row, replayed } = await rules.create(call, args)
-    if (!replayed) return answerCreated(call, referral, row)
-    return { status: 200, headers: { 'Idempotent-Replayed': 'true' }, body: await body(call, referral, row) }
+    const { created, settings } = await createGathered(referral.name, call, args, rules)
+    const { row, replayed } = created
+    if (!replayed) return answerCreated(call, referral, row, settings)
+    return {
+      status: 200,
+      headers: { 'Idempotent-Replayed': 'true' },
+      body: `${referral.write(row, settings)}}`,
+    }
   },
 })
 

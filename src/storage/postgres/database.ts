@@ -38,7 +38,6 @@ import { type Read, readingBy } from './reading.ts'
 import { ReplicaReader } from './replica.ts'
 import { postgresSearch } from './search.ts'
 import { NO_LIMIT, type Session } from './session.ts'
-import { SharedTransactions } from './shared-transactions.ts'
 import { readSnapshot, Transaction } from './transaction.ts'
 
 /** Share of the connections for long reads. */
@@ -65,7 +64,6 @@ const statement = (text: string) => prepared(() => ({ compile: () => CompiledQue
 
 const STEADY = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 
-/** One that waits for a lock holds up all that share its transaction. */
 const waitingBriefly = statement('SET LOCAL lock_timeout = 100')
 
 const beingTheOnlyOneOfMany = statement(`SELECT pg_advisory_xact_lock(${MANY_LOCK})`)
@@ -242,14 +240,6 @@ class PostgresDatabase implements Database {
   /** Before they take a place among the writers, who would wait behind them. */
   readonly #ofMany = new Places(1, MANY_TIMEOUT_MS)
   readonly #probe = new ReadinessProbe(work => this.#untilUndisturbed(work))
-  readonly #shared = new SharedTransactions(
-    work =>
-      this.#attempt(async tx => {
-        await waitingBriefly.later(tx, {})
-        return work(tx)
-      }),
-    work => this.#untilUndisturbed(work),
-  )
 
   constructor(
     schema: Schema,
@@ -306,8 +296,8 @@ class PostgresDatabase implements Database {
     return result
   }
 
-  #run<T>(work: (tx: Tx) => Promise<T>, { steady, sharedBy, many }: TransactionOptions): Promise<T> {
-    if (sharedBy !== undefined) return this.#shared.run(sharedBy, work)
+  #run<T>(work: (tx: Tx) => Promise<T>, { steady, brief, many }: TransactionOptions): Promise<T> {
+    if (brief) return this.#briefly(work)
     if (!many) return this.#untilUndisturbed(work, steady ? STEADY : 'BEGIN')
     return this.#ofMany.within(() =>
       this.#untilUndisturbed(async tx => {
@@ -315,6 +305,13 @@ class PostgresDatabase implements Database {
         return work(tx)
       }),
     )
+  }
+
+  #briefly<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.#attempt(async tx => {
+      await waitingBriefly.later(tx, {})
+      return work(tx)
+    })
   }
 
   pool = () => {
