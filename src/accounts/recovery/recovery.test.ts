@@ -173,6 +173,25 @@ for (const [engine, fresh] of Object.entries(engines)) {
       )
     })
 
+    test('a mail server that answers byte by byte, and never to the end, is given up', async t => {
+      await join('trickled')
+      const slow = createServer(socket => {
+        socket.on('error', () => {}).write('220 here\r\n250-')
+        const trickle = setInterval(() => socket.write('a'), 20)
+        socket.on('close', () => clearInterval(trickle))
+      }).listen(0, '127.0.0.1')
+      t.after(() => slow.close())
+      await once(slow, 'listening')
+      const { port } = slow.address() as AddressInfo
+      const options = { smtpUrl: `smtp://127.0.0.1:${port}`, from: 'a@b.example', publicUrl: '' }
+      const failure = await new Promise<Error>(resolve => {
+        const recovery = new Recovery(new Post(options, 500), error => resolve(error as Error))
+        void recovery.ask({ ...operatorOf(service.database), address: '203.0.113.36' }, 'trickled')
+        t.after(() => recovery.close())
+      })
+      assert.equal((failure.cause as Error).name, 'TimeoutError')
+    })
+
     test('429 - few letters for one account, by any of its names, and few for one who asks', async () => {
       await join('bothered')
       for (const name of ['bothered', 'BOTHERED', 'bothered@example.com']) {
