@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
@@ -495,6 +496,39 @@ describe('serve', () => {
     const service = await serveProcess(['--database', url])
     assert.equal(await service.stop('SIGHUP'), 0)
     assert.match(service.stderr(), /"signal":"SIGHUP"/)
+  })
+
+  test('0 - a mail that waits for a name server that does not answer does not keep the process', async t => {
+    const url = `sqlite:${join(folder.path, 'unnamed.db')}`
+    const silent = createSocket('udp4').bind(0, '127.0.0.1')
+    t.after(() => silent.close())
+    await once(silent, 'listening')
+    const asking = `import dns from 'node:dns'
+      dns.Resolver = class extends dns.Resolver {
+        constructor(options) {
+          super(options)
+          this.setServers(['127.0.0.1:${silent.address().port}'])
+        }
+      }`
+    const service = await serveProcess(
+      [
+        ...['--database', url, '--smtp-url', 'smtp://mail.example.com', '--mail-from', 'a@example.com'],
+        ...['--public-url', 'https://shop.example'],
+      ],
+      { environment: { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(asking)}` } },
+    )
+    t.after(() => service.stop('SIGKILL'))
+    const asked = once(silent, 'message')
+    const reply = await fetch(`${service.announced.url}/admin/api/forgotten-password?login=admin`, {
+      method: 'POST',
+      headers: { 'x-admin-request': '1' },
+    })
+    assert.equal(reply.status, 200)
+    await asked
+    const began = performance.now()
+    assert.equal(await service.stop(), 0)
+    assert.ok(performance.now() - began < 10_000)
+    assert.match(service.stderr(), /could not be sent/)
   })
 
   test('the first start says where the administration area is', async () => {

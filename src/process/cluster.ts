@@ -83,7 +83,6 @@ async function work(config: ServeConfig): Promise<void> {
   // A terminal sends it to every process; only the primary acts on it.
   process.on('SIGHUP', () => {})
   await serve({ ...config, bootstrap: false, demo: false }, url => process.send!({ url }))
-  process.exit()
 }
 
 /** The workers of this primary process. */

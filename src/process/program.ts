@@ -146,6 +146,10 @@ async function runServe(
       'Try it:',
       `  curl -u ${publicKey}:${token} ${url}${basePaths[0]}/affiliates`,
     ])
+  }).finally(() => {
+    // What would keep the process: a worker's channel to the primary process, and for half a minute the query to a name
+    // server that does not answer, for a mail that was given up.
+    setImmediate(() => process.exit()).unref()
   })
 }
 
