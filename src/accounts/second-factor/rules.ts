@@ -2,7 +2,7 @@
 import { Failure, invalidArguments } from '../../base/errors.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
-import { countAttempt, ofCodes } from '../sessions/attempts.ts'
+import { countAttempt, ofCodes, unlessRefused } from '../sessions/attempts.ts'
 import { confirmPassword, refuseEnded } from '../sessions/rules.ts'
 import { endSessions, removeAttempt, removeDevices } from '../sessions/store.ts'
 import { lockUser } from '../users/store.ts'
@@ -54,7 +54,7 @@ export async function begin(
 export async function confirm(context: RequestContext, { code }: CodeArguments): Promise<string[]> {
   const { database, actor } = context
   const attempt = await countAttempt(database, ofCodes(actor.userId))
-  return write(context, async tx => {
+  const confirming = async (tx: WriteTx) => {
     // A log-in locks the account too: if it comes first, its session ends here; if not, it is asked for a code.
     await lockUser(tx, actor.userId)
     await refuseEnded(tx, actor)
@@ -69,7 +69,8 @@ export async function confirm(context: RequestContext, { code }: CodeArguments):
     await removeDevices(tx, actor.userId)
     tx.log('user.second_factor', actor.userId)
     return replaceCodes(tx, actor.userId)
-  })
+  }
+  return unlessRefused(attempt, () => write(context, confirming))
 }
 
 /**

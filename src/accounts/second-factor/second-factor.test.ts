@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { assertFailure, describeService, giveSecretKey, type Visitor } from '../../../test/harness.ts'
 import { findUser, lockUser } from '../users/store.ts'
@@ -63,6 +64,23 @@ describeService('second factor', service => {
         body: { login, password: PASSWORD, ...(code !== undefined && { code }) },
         headers: from(login),
       })
+
+  test('201 - after more right codes whose session could not be stored', async () => {
+    const person = await join('unstored')
+    const { secret } = await setUp(person)
+    const { database } = service()
+    const rename = (from: string, to: string) =>
+      database.transaction(tx => sql`ALTER TABLE ${sql.ref(from)} RENAME TO ${sql.ref(to)}`.execute(tx))
+    await rename('sessions', 'sessions_elsewhere')
+    try {
+      for (let number = 1; number <= 11; number += 1) {
+        assert.equal((await logIn('unstored', codeOf(secret))).status, 500)
+      }
+    } finally {
+      await rename('sessions_elsewhere', 'sessions')
+    }
+    assert.equal((await logIn('unstored', codeOf(secret))).status, 201)
+  })
 
   test('201 - a code is asked for beside the password, and taken once', async () => {
     const person = await join('careful')

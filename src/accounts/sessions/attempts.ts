@@ -70,6 +70,22 @@ export const ofCodes = (userId: number, device?: string): Counter[] => [counter(
 export const ofAccount = (userId: number): Counter[] => [counter('password', userId)]
 
 /**
+ * Attempts that nobody refused, with their time, until they would expire: the database failed, and may not have let them
+ * be removed either.
+ */
+const unrefused = new Map<string, number>()
+
+/** Runs what follows an attempt that is right so far. If it fails without refusing the attempt, that is not counted. */
+export async function unlessRefused<T>(attempt: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Failure)) unrefused.set(attempt, now())
+    throw error
+  }
+}
+
+/**
  * @returns identifier of the attempt, which is removed when the password was right
  * @throws Failure too_many_requests
  */
@@ -100,7 +116,12 @@ export async function countAttempt(database: Database, counters: readonly Counte
 
 /** @returns false: nothing is left to remove */
 export async function removeOldAttempts(tx: Tx): Promise<boolean> {
-  await store.removeAttemptsBefore(tx, now() - ATTEMPTS_SECONDS)
+  const expired = now() - ATTEMPTS_SECONDS
+  await store.removeAttemptsBefore(tx, expired)
+  for (const [attempt, time] of unrefused) {
+    if (time <= expired) unrefused.delete(attempt)
+    else await store.removeAttempt(tx, attempt)
+  }
   return false
 }
 

@@ -9,7 +9,7 @@ import type { Actor } from '../../base/actor.ts'
 import { Failure, invalidArguments, refuseInvalid } from '../../base/errors.ts'
 import { withoutHost } from '../../base/network.ts'
 import { formatTime, now } from '../../base/time.ts'
-import { type Context, type RequestContext, write } from '../../events/write.ts'
+import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { anyLogin, noteFirstLogin } from '../../settings/store.ts'
 import type { Database, Db, Tx } from '../../storage/database.ts'
 import { hashToken } from '../keys/rules.ts'
@@ -19,7 +19,15 @@ import { hashPassword, passwordMatches, passwordProblem } from '../users/passwor
 import type { Role } from '../users/roles.ts'
 import { canLogIn, findByName, forgetBrowsers, setPassword } from '../users/rules.ts'
 import { findUser, lockUser, type User } from '../users/store.ts'
-import { type Counter, countAttempt, ofAccount, ofCodes, ofDevice, ofStranger } from './attempts.ts'
+import {
+  type Counter,
+  countAttempt,
+  ofAccount,
+  ofCodes,
+  ofDevice,
+  ofStranger,
+  unlessRefused,
+} from './attempts.ts'
 import { browserOf } from './browser.ts'
 import type { LoginArguments, OpenSession, PasswordArguments, SessionRecord } from './schema.ts'
 import * as store from './store.ts'
@@ -38,15 +46,19 @@ interface Presented {
   readonly userAgent: string | undefined
 }
 
-/**
- * @returns the session with its identifier and the device token, neither of which can be read again
- * @throws Failure wrong_login, no_role, second_factor_required, wrong_code, too_many_requests
- */
+/** A session with its identifier and the device token, neither of which can be read again. */
+interface LoggedIn {
+  readonly token: string
+  readonly device: string
+  readonly record: SessionRecord
+}
+
+/** @throws Failure wrong_login, no_role, second_factor_required, wrong_code, too_many_requests */
 export async function logIn(
   context: RequestContext,
   { login, password, code }: LoginArguments,
   { presented, userAgent }: Presented,
-): Promise<{ token: string; device: string; record: SessionRecord }> {
+): Promise<LoggedIn> {
   const { database } = context
   const { reader } = database
   const accounts = await findByName(reader, login)
@@ -61,14 +73,35 @@ export async function logIn(
     throw new Failure('wrong_login')
   }
   if (!canLogIn(user)) throw new Failure('no_role')
-  const codeAttempt = (await isAsked(reader, user.id))
+  const device = isKnownDevice ? presented : newToken()
+  const tried = { attempt, code, device, deviceHash, userAgent }
+  return unlessRefused(attempt, () => openSession(context, user, tried))
+}
+
+/** A log-in whose password was right. */
+interface Tried {
+  readonly attempt: string
+  readonly code: string | undefined
+  readonly device: string
+  /** Of the device, if the browser is known. */
+  readonly deviceHash: string | undefined
+  readonly userAgent: string | undefined
+}
+
+/** @throws Failure wrong_login, second_factor_required, wrong_code, too_many_requests */
+async function openSession(
+  context: RequestContext,
+  user: User,
+  { attempt, code, device, deviceHash, userAgent }: Tried,
+): Promise<LoggedIn> {
+  const { database, address } = context
+  const codeAttempt = (await isAsked(database.reader, user.id))
     ? await countCode(database, ofCodes(user.id, deviceHash), code, attempt)
     : undefined
   const token = newToken()
-  const device = isKnownDevice ? presented : newToken()
   const time = now()
-  const loggedIn = { database, actor: actorOf(user, new Set()), address: context.address }
-  const isRight = await write(loggedIn, async tx => {
+  const loggedIn = { database, actor: actorOf(user, new Set()), address }
+  const open = async (tx: WriteTx) => {
     const current = await lockUser(tx, user.id)
     // The password or role changed while the hash was computed.
     if (!current || !canLogIn(current) || current.password_hash !== user.password_hash) {
@@ -89,14 +122,15 @@ export async function logIn(
       created_at: time,
       expires_at: time + SESSION_SECONDS,
       browser: browserOf(userAgent),
-      network: withoutHost(context.address),
+      network: withoutHost(address),
     })
     const remembered = { token_hash: hashToken(device), user_id: user.id, created_at: time }
     await store.removeExpiredDevices(tx, time)
     await store.rememberDevice(tx, { ...remembered, expires_at: time + DEVICE_SECONDS }, DEVICES_KEPT)
     tx.log('session.create', user.id)
     return true
-  })
+  }
+  const isRight = await unlessRefused(codeAttempt ?? attempt, () => write(loggedIn, open))
   if (!isRight) {
     await logRefusal(context, user)
     throw new Failure('wrong_code')
@@ -215,7 +249,7 @@ export async function confirmPassword(context: RequestContext, password: string)
   const user = (await findUser(database.reader, actor.userId))!
   const attempt = await countAttempt(database, ofAccount(user.id))
   if (await passwordMatches(password, user.password_hash)) {
-    await database.transaction(tx => store.removeAttempt(tx, attempt))
+    await unlessRefused(attempt, () => database.transaction(tx => store.removeAttempt(tx, attempt)))
     return user
   }
   await logRefusal(context, user)

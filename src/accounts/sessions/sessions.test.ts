@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { sql } from 'kysely'
 import {
   ADMIN_PASSWORD,
   assertFailure,
@@ -208,6 +209,22 @@ describeService('sessions: too many tries', service => {
     assert.match(reply.body.message, /15 minutes/)
     // Somebody else is let in.
     assert.equal((await tryFrom(service(), '198.51.100.12', 'admin', ADMIN_PASSWORD)).status, 201)
+  })
+
+  test('201 - after more tries with the right password whose session could not be stored', async () => {
+    await newAdministrator(admin, 'unstored')
+    const { database } = service()
+    const rename = (from: string, to: string) =>
+      database.transaction(tx => sql`ALTER TABLE ${sql.ref(from)} RENAME TO ${sql.ref(to)}`.execute(tx))
+    await rename('sessions', 'sessions_elsewhere')
+    try {
+      for (let number = 1; number <= 11; number += 1) {
+        assert.equal((await tryFrom(service(), '198.51.100.40', 'unstored', PASSWORD)).status, 500)
+      }
+    } finally {
+      await rename('sessions_elsewhere', 'sessions')
+    }
+    assert.equal((await tryFrom(service(), '198.51.100.40', 'unstored', PASSWORD)).status, 201)
   })
 
   test('429 - the eleventh from an address, for whatever login', async () => {
