@@ -290,6 +290,22 @@ export function toolScenarios(world: () => World): void {
         assert.equal(asked.length, corrections.length)
       }))
 
+    test('reports in Arabic - the axes say their amounts in full', () =>
+      world().work(
+        '/reports',
+        async page => {
+          const labels = page.locator('.MuiChartsAxis-tickLabel')
+          await labels.getByText('US$').first().waitFor()
+          await settled(page)
+          const texts = await labels.allTextContents()
+          assert.deepEqual(
+            texts.filter(text => text.includes('…')),
+            [],
+          )
+        },
+        { locale: 'ar-EG' },
+      ))
+
     test('reports - every plot is drawn, and its numbers and its file agree with the list', () =>
       world().work('/reports', async page => {
         await page.getByRole('button', { name: 'All', exact: true }).click()

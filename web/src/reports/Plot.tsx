@@ -49,13 +49,15 @@ export function TimePlot(plot: Plot) {
             disableTicks: true,
           },
         ]}
-        yAxis={[{ valueFormatter: short, width: 56, disableLine: true, disableTicks: true, tickNumber: 5 }]}
+        yAxis={[
+          { valueFormatter: short, width: 'auto', disableLine: true, disableTicks: true, tickNumber: 5 },
+        ]}
         series={seriesOf(plot)}
         borderRadius={3}
         grid={{ horizontal: true }}
         skipAnimation
         disableKeyboardNavigation
-        margin={{ left: 0, right: 24, top: 8, bottom: 0 }}
+        margin={{ left: 8, right: 24, top: 8, bottom: 0 }}
         sx={grid}
         slotProps={{ legend: { position: { vertical: 'top', horizontal: 'start' } } }}
       />
