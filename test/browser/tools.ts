@@ -107,6 +107,10 @@ export function toolScenarios(world: () => World): void {
         const history = page.getByRole('region', { name: 'History' })
         await history.getByText('Affiliate edited').waitFor()
         await history.getByText('Affiliate created').waitFor()
+        const group = await world().make('/groups', { name: `Audited ${id}` })
+        await world().api('PATCH', `/affiliates/${id}`, { group_id: group.id })
+        await page.reload()
+        await history.getByText(`group: nothing → Audited ${id}`).waitFor()
         const referral = { affiliate_id: id, amount: 7.5, currency: 'USD' }
         const { referral_id } = await world().make('/referrals', referral)
         await goTo(page, `/referrals/${referral_id}/show`)

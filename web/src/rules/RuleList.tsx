@@ -1,7 +1,6 @@
 import { Typography } from '@mui/material'
-import { useReference } from 'react-admin'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
-import type { Group } from '../groups/group.ts'
+import { GroupName } from '../groups/GroupName.tsx'
 import { useSession } from '../session.tsx'
 import type { Column } from '../ui/column.ts'
 import { ChoiceFilter } from '../ui/filters.tsx'
@@ -65,11 +64,6 @@ const columnsOf = (money: Money): Column<Rule>[] => [
 function Whose({ rule: { affiliate_id, group_id } }: { rule: Rule }) {
   if (affiliate_id) return <AffiliateName id={affiliate_id} link />
   return group_id ? <GroupName id={group_id} /> : <>Everybody</>
-}
-
-function GroupName({ id }: { id: number }) {
-  const { referenceRecord } = useReference<Group>({ reference: 'groups', id })
-  return <RowLink to={`/groups/${id}`}>{referenceRecord?.name ?? `Group ${id}`}</RowLink>
 }
 
 function When({ rule }: { rule: Rule }) {

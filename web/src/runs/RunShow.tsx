@@ -1,9 +1,9 @@
 import { Alert, Box, Stack } from '@mui/material'
 import { useEffect } from 'react'
-import { useGetOne, useRefresh } from 'react-admin'
+import { useRefresh } from 'react-admin'
 import { WithNames } from '../affiliates/WithNames.tsx'
 import { API } from '../api.ts'
-import { type Group, nameOf as groupName } from '../groups/group.ts'
+import { GroupName } from '../groups/GroupName.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Details } from '../ui/Details.tsx'
 import { ExportLink } from '../ui/ExportLink.tsx'
@@ -11,7 +11,6 @@ import { count, plural, time, useMoney } from '../ui/format.ts'
 import { RecordShow } from '../ui/RecordShow.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
-import { RowLink } from '../ui/table.tsx'
 import { UserName } from '../users/UserName.tsx'
 import { Files } from './Files.tsx'
 import { payoutRuns } from './pages.ts'
@@ -122,15 +121,6 @@ function ReconciliationTiles({ run }: { run: Run }) {
       </Tiles>
       <ExportLink href={`${API}/payout-runs/${run.id}/reconciliation/csv`} label="Reconciliation as CSV" />
     </Box>
-  )
-}
-
-function GroupName({ id }: { id: number }) {
-  const { data } = useGetOne<Group>('groups', { id })
-  return (
-    <RowLink to={`/groups/${id}`}>
-      <bdi>{data ? groupName(data) : `#${id}`}</bdi>
-    </RowLink>
   )
 }
 

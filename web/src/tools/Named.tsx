@@ -2,6 +2,7 @@
 import { useReference } from 'react-admin'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { WithNames } from '../affiliates/WithNames.tsx'
+import { GroupName } from '../groups/GroupName.tsx'
 import type { Item } from '../runs/run.ts'
 import { useCan } from '../session.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
@@ -11,19 +12,20 @@ const isAccount = (name: string) => name === 'owner' || name === 'user_id' || na
 
 /** The name of a value, without the word that says that it is an identifier where it is told otherwise. */
 export const labelOf = (name: string) =>
-  (name === 'run_item_id' ? 'paid by' : name.replace(/^(affiliate|user)_id$/, '$1')).replaceAll('_', ' ')
+  name === 'run_item_id' ? 'paid by' : name.replace(/^(affiliate|group|user)_id$/, '$1').replaceAll('_', ' ')
 
 /** The affiliates whom a payout run leaves out, as a text that `WithNames` reads. */
 const affiliatesIn = (ids: unknown) =>
   Array.isArray(ids) ? ids.map(id => `affiliate ${Number(id)}`).join(', ') : ''
 
-/** A value as text; of an account or an affiliate the name, and of an item of a payout run what it pays. */
+/** A value as text; of an account, an affiliate or a group the name, and of an item of a payout run what it pays. */
 export function Named({ name, value, text }: { name: string; value: unknown; text: string }) {
   if (text === '') return <>nothing</>
   if (name === 'left_out') return <WithNames text={affiliatesIn(value)} />
   if (typeof value !== 'number') return <>{text}</>
   if (isAccount(name)) return <UserName id={value} />
   if (name === 'affiliate_id') return <AffiliateName id={value} link />
+  if (name === 'group_id') return <GroupName id={value} />
   if (name === 'run_item_id') return <PaymentOfRun id={value} />
   return <>{text}</>
 }
