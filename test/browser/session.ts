@@ -173,6 +173,8 @@ export function sessionScenarios(world: () => World): void {
         await goTo(page, '/tools')
         await page.getByRole('heading', { level: 1, name: 'Tools' }).waitFor()
         assert.equal(await page.getByRole('tab', { name: 'API keys' }).count(), 0)
+        await goTo(page, '/tools/api-keys')
+        await page.getByText('needs the permission keys.read').waitFor()
         await goTo(page, '/payout-runs/create')
         await page.getByLabel('Method').click()
         await page.getByRole('option', { name: 'ACH' }).click()

@@ -1,6 +1,7 @@
 import { Box, Tab, Tabs } from '@mui/material'
 import { Link, Navigate, useParams } from 'react-router-dom'
 import { useCan } from '../session.tsx'
+import { Needs } from '../ui/Needs.tsx'
 import { NotFound, Page } from '../ui/Page.tsx'
 import { ApiKeys } from './ApiKeys.tsx'
 import { AuditLog } from './AuditLog.tsx'
@@ -23,9 +24,16 @@ export const FirstTool = () => <Navigate to={`/tools/${useTabs()[0]!.path}`} rep
 
 export function Tools() {
   const { tab: path } = useParams()
-  const tabs = useTabs()
   const tab = tabs.find(candidate => candidate.path === path)
   if (!tab) return <NotFound />
+  return (
+    <Needs to={tab.needs} title={tab.label}>
+      <OpenTool tab={tab} />
+    </Needs>
+  )
+}
+
+function OpenTool({ tab }: { tab: (typeof tabs)[number] }) {
   return (
     <Page title={`${tab.label} · Tools`} heading="Tools">
       <Tabs
@@ -35,7 +43,7 @@ export function Tools() {
         scrollButtons={false}
         sx={{ borderBottom: 1, borderColor: 'divider', mb: 3, mt: -1.5 }}
       >
-        {tabs.map(({ path: value, label }) => (
+        {useTabs().map(({ path: value, label }) => (
           <Tab
             key={value}
             value={value}

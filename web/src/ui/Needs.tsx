@@ -3,9 +3,17 @@ import type { ReactNode } from 'react'
 import { permissionNamed, useCan } from '../session.tsx'
 import { Page } from './Page.tsx'
 
-/** Says which permission is missing, instead of a form that the server would refuse. */
-export function Needs({ to, title, children }: { to: string; title: string; children: ReactNode }) {
-  if (useCan()(to)) return children
+interface NeedsProps {
+  /** The permission, if one is needed. */
+  readonly to: string | undefined
+  readonly title: string
+  readonly children: ReactNode
+}
+
+/** Says which permission is missing, instead of what the server would refuse. */
+export function Needs({ to, title, children }: NeedsProps) {
+  const can = useCan()
+  if (to === undefined || can(to)) return children
   return (
     <Page title={title} narrow>
       <Alert severity="info">
