@@ -15,7 +15,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { useNotify } from 'react-admin'
 import type { FactorRecord } from '../../../src/accounts/second-factor/schema.ts'
-import { get, messageOf, request } from '../api.ts'
+import { envelopeOf, get, messageOf, request } from '../api.ts'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { FormSection } from '../ui/form.tsx'
 import { plural, time } from '../ui/format.ts'
@@ -113,8 +113,9 @@ function Choices({
   )
 }
 
-/** A form with one field and one button. */
+/** A form with one field and one button. @param name of the field in the API */
 function StepForm({
+  name,
   label,
   type,
   autoComplete,
@@ -123,6 +124,7 @@ function StepForm({
   onCancel,
   children,
 }: {
+  name: 'code' | 'current_password'
   label: string
   type: 'password' | 'text'
   autoComplete: string
@@ -140,7 +142,8 @@ function StepForm({
     try {
       await act(typed)
     } catch (failure) {
-      setProblem(messageOf(failure))
+      const reason = envelopeOf(failure).errors?.[name]
+      setProblem(typeof reason === 'string' ? reason : messageOf(failure))
     } finally {
       setBusy(false)
     }
@@ -174,7 +177,15 @@ function PasswordStep(props: {
   act: (password: string) => Promise<void>
   onCancel: () => void
 }) {
-  return <StepForm label="Your password" type="password" autoComplete="current-password" {...props} />
+  return (
+    <StepForm
+      name="current_password"
+      label="Your password"
+      type="password"
+      autoComplete="current-password"
+      {...props}
+    />
+  )
 }
 
 function ConfirmStep({
@@ -188,6 +199,7 @@ function ConfirmStep({
 }) {
   return (
     <StepForm
+      name="code"
       label="Code that the app shows"
       type="text"
       autoComplete="one-time-code"
