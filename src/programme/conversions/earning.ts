@@ -60,7 +60,7 @@ export async function earnBy(
   const commission = remainderOf(whole, remaining)
   const { judgement } = commission
   const target = { status: null, holdUntil: null, byHold: true } as const
-  const draft = {
+  const newRow = {
     ...referral.newRow({ campaign: conversion.campaign }, settings, { time: now(), actor: 0 }),
     affiliate_id: earner.id,
     visit_id: conversion.visit_id,
@@ -78,7 +78,7 @@ export async function earnBy(
     order_total: commission.orderTotal,
     conversion_id: conversion.id,
   }
-  return earn(tx, draft, settings)
+  return earn(tx, newRow, settings)
 }
 
 type Beginning = Pick<Referral, 'status' | 'hold_until' | 'reason'>

@@ -40,10 +40,10 @@ async function create(context: RequestContext, args: CreateArguments): Promise<P
       lockNamed(tx, undefined, { referrals: distinct(args.referrals) }),
     ])
     refuseInvalid({ ...missing, ...payout.problems(args, settings) })
-    const { draft, wanted } = draftOf(args, settings, context)
+    const { newRow, wanted } = newRowOf(args, settings, context)
     const planned = plan(locked, undefined, undefined, wanted, settings)
     const { amount, names } = planned.after!
-    const row = await store.payouts.insert(tx, { ...draft, amount }, names)
+    const row = await store.payouts.insert(tx, { ...newRow, amount }, names)
     await finish(tx, planned, { after: row, eventId }, settings)
     return row
   })
@@ -71,10 +71,10 @@ async function createMany(
     const alone: Alone[] = []
     for (const args of argsOfAll) {
       if (outcomes.has(args) || !isAlone(args)) continue
-      const { draft, wanted } = draftOf(args, settings, context)
+      const { newRow, wanted } = newRowOf(args, settings, context)
       const refusal = refusalOf(() => {
         const planned = plan(locked, undefined, undefined, wanted, settings)
-        alone.push({ args, planned, row: { ...draft, amount: planned.after!.amount } })
+        alone.push({ args, planned, row: { ...newRow, amount: planned.after!.amount } })
       })
       if (refusal) outcomes.set(args, refusal)
     }
@@ -119,10 +119,10 @@ async function refusedAmong(
   })
 }
 
-function draftOf(args: CreateArguments, settings: Settings, { actor }: RequestContext) {
-  const draft = payout.newRow(args, settings, { time: now(), actor: actor.userId })
-  const amount = args.amount === undefined ? undefined : draft.amount
-  return { draft, wanted: { ...draft, amount, referrals: distinct(args.referrals) } }
+function newRowOf(args: CreateArguments, settings: Settings, { actor }: RequestContext) {
+  const newRow = payout.newRow(args, settings, { time: now(), actor: actor.userId })
+  const amount = args.amount === undefined ? undefined : newRow.amount
+  return { newRow, wanted: { ...newRow, amount, referrals: distinct(args.referrals) } }
 }
 
 /**

@@ -24,13 +24,13 @@ type EarnedReferral = Omit<Referral, 'id' | 'unique_reference' | 'request_hash'>
 /** @throws Failure reference_taken */
 export async function earn(
   tx: WriteTx,
-  draft: EarnedReferral,
+  earned: EarnedReferral,
   settings: Settings,
   reason?: Reason,
 ): Promise<Referral> {
-  const whole = { ...draft, unique_reference: isUnique(draft, settings), request_hash: '' }
-  const row = await store.insertUnlessTaken(tx, whole)
-  if (!row) throw referenceTaken(await store.findTaken(tx, whole))
+  const newRow = { ...earned, unique_reference: isUnique(earned, settings), request_hash: '' }
+  const row = await store.insertUnlessTaken(tx, newRow)
+  if (!row) throw referenceTaken(await store.findTaken(tx, newRow))
   await finish(tx, 'referral.create', { after: row }, settings, { reason })
   return row
 }
@@ -47,10 +47,10 @@ export async function adjust(
   reason: Reason,
 ): Promise<Referral> {
   const { id: _id, ...values } = change
-  const draft = { ...before, ...values }
-  const wanted = uniqueAfter(before, draft, settings)
+  const changed = { ...before, ...values }
+  const wanted = uniqueAfter(before, changed, settings)
   // What was reported is so, though another referral was given the reference while this one was rejected: that one keeps it.
-  const isTaken = wanted > before.unique_reference && (await store.findTaken(tx, draft)) !== undefined
+  const isTaken = wanted > before.unique_reference && (await store.findTaken(tx, changed)) !== undefined
   const unique_reference = isTaken ? 0 : wanted
   const decided = { ...endOfRejection(before, values), unique_reference, updated_at: now() }
   const after = await store.referrals.update(tx, before, { ...values, ...decided }, hasLostRace)

@@ -20,7 +20,7 @@ import type { CreateArguments } from './schema.ts'
 import { ordersOf } from './store.ts'
 import { isCorrection } from './types.ts'
 
-type Draft = Pick<
+type NewRow = Pick<
   Referral,
   | 'affiliate_id'
   | 'amount'
@@ -50,45 +50,45 @@ export function inCurrencyOf(
 }
 
 /**
- * @param draft the row, with amounts in the currency that was sent
+ * @param newRow its amounts are in the currency that was sent
  * @throws Failure invalid_argument if an amount would be larger than one can be
  */
-export async function withCommission<D extends Draft>(
+export async function withCommission<R extends NewRow>(
   db: Db,
   settings: Settings,
   args: CreateArguments,
-  draft: D,
-): Promise<D> {
+  newRow: R,
+): Promise<R> {
   const { currency, decimals } = inCurrencyOf(args, settings)
-  const byRules = args.amount === undefined && draft.order_total !== null && !isCorrection(draft.type)
-  if (!byRules && currency === settings.currency) return draft
-  const { order_total: orderTotal } = draft
-  const sale = byRules ? await saleOf(db, draft, { currency, decimals, products: args.products }) : null
+  const byRules = args.amount === undefined && newRow.order_total !== null && !isCorrection(newRow.type)
+  if (!byRules && currency === settings.currency) return newRow
+  const { order_total: orderTotal } = newRow
+  const sale = byRules ? await saleOf(db, newRow, { currency, decimals, products: args.products }) : null
   const commission = sale
-    ? await commissionOf(db, settings, { sale, affiliateId: draft.affiliate_id, orderTotal }, byTotal)
+    ? await commissionOf(db, settings, { sale, affiliateId: newRow.affiliate_id, orderTotal }, byTotal)
     : await commissionOfAmount(
         db,
         settings,
-        { amount: draft.amount, currency, at: draft.created_at, orderTotal },
+        { amount: newRow.amount, currency, at: newRow.created_at, orderTotal },
         byAmount,
       )
-  return { ...draft, ...earnedBy(commission, sale, args, draft) }
+  return { ...newRow, ...earnedBy(commission, sale, args, newRow) }
 }
 
 function earnedBy(
   commission: Commission,
   sale: Sale | null,
   args: CreateArguments,
-  draft: Draft,
+  newRow: NewRow,
 ): Partial<Referral> {
   const { judgement, amount } = commission
   const isDraft = judgement.reason !== ''
-  const heldUntil = draft.hold_until ?? holdUntil(judgement, draft.created_at)
+  const heldUntil = newRow.hold_until ?? holdUntil(judgement, newRow.created_at)
   const hasEnded = isEnded(judgement.parts) && args.status === undefined
-  const byRules = hasEnded ? 'rejected' : isOwedAtOnce(judgement) ? 'unpaid' : draft.status
+  const byRules = hasEnded ? 'rejected' : isOwedAtOnce(judgement) ? 'unpaid' : newRow.status
   const status = args.status ?? byRules
-  const wantedStatus = args.status ?? (draft.type === 'write_off' ? 'unpaid' : null)
-  const target = { status: wantedStatus, holdUntil: draft.hold_until }
+  const wantedStatus = args.status ?? (newRow.type === 'write_off' ? 'unpaid' : null)
+  const target = { status: wantedStatus, holdUntil: newRow.hold_until }
   return {
     ...columnsOf(commission, { sale, wanted: target }),
     ...(hasEnded && { reason: ENDED }),
@@ -101,7 +101,7 @@ function earnedBy(
 
 async function saleOf(
   db: Db,
-  { order_total, type, campaign, created_at: occurredAt, customer_id }: Draft,
+  { order_total, type, campaign, created_at: occurredAt, customer_id }: NewRow,
   { currency, decimals, products }: { currency: string; decimals: number; products: unknown },
 ): Promise<Sale> {
   const before = customer_id === 0 ? undefined : await ordersOf(db, customer_id, occurredAt)

@@ -17,7 +17,7 @@ export function recordRefund(
   { cause, reason, settings }: { cause: Cause; reason: Reason; settings: Settings },
 ): Promise<Referral> {
   const { reference, reference_key, created_at, reason: because, conversion_id } = cause
-  const draft = {
+  const newRow = {
     ...referral.newRow({ campaign: own.campaign }, settings, { time: now(), actor: 0 }),
     affiliate_id: own.affiliate_id,
     visit_id: own.visit_id,
@@ -34,5 +34,5 @@ export function recordRefund(
     reason: because,
     conversion_id,
   }
-  return earn(tx, draft, settings, reason)
+  return earn(tx, newRow, settings, reason)
 }

@@ -83,42 +83,40 @@ async function createIn(context: RequestContext, tx: WriteTx, args: CreateArgume
     tx.reserveEvent(),
   ])
   refuseInvalid({ ...missing, ...problemsIn(resolvedArgs, settings) })
-  const draft = calledAs(
-    await withCommission(tx, settings, resolvedArgs, draftOf(resolvedArgs, settings, context.actor.userId)),
-    settings,
-  )
-  const created = await insertOnce(tx, draft, resolvedArgs, settings)
+  const sent = newRowOf(resolvedArgs, settings, context.actor.userId)
+  const newRow = uniqueIfDraft(await withCommission(tx, settings, resolvedArgs, sent), settings)
+  const created = await insertOnce(tx, newRow, resolvedArgs, settings)
   if (!created.replayed) await finish(tx, 'referral.create', { after: created.row }, settings, { eventId })
   return created
 }
 
-function draftOf(args: CreateArguments, settings: Settings, actor: number) {
+function newRowOf(args: CreateArguments, settings: Settings, actor: number) {
   const { currency } = settings
   const status = args.status ?? (args.type === 'write_off' ? 'unpaid' : 'pending')
   const origin = { time: now(), actor }
-  const draft = referral.newRow({ ...args, status, currency }, inCurrencyOf(args, settings), origin)
-  const unique_reference = isUnique(draft, settings)
+  const newRow = referral.newRow({ ...args, status, currency }, inCurrencyOf(args, settings), origin)
+  const unique_reference = isUnique(newRow, settings)
   // Also of what need not be unique: whoever imports a file again finds it.
-  return { ...draft, unique_reference, request_hash: isCalled(draft) ? requestHash(args, settings) : '' }
+  return { ...newRow, unique_reference, request_hash: isCalled(newRow) ? requestHash(args, settings) : '' }
 }
 
-/** What is to be rejected once its rate is known is no less a draft until then, and there is one of it. */
-const calledAs = (draft: ReturnType<typeof draftOf>, settings: Settings) =>
-  draft.status === 'draft' ? { ...draft, unique_reference: isUnique(draft, settings) } : draft
+/** The reference of a draft is unique as long as it is one, even if the draft is to be rejected once its rate is known. */
+const uniqueIfDraft = (newRow: ReturnType<typeof newRowOf>, settings: Settings) =>
+  newRow.status === 'draft' ? { ...newRow, unique_reference: isUnique(newRow, settings) } : newRow
 
 /** Inserts it, or answers with the one that the same request created earlier. @throws Failure reference_taken */
 async function insertOnce(
   tx: WriteTx,
-  draft: ReturnType<typeof draftOf>,
+  newRow: ReturnType<typeof newRowOf>,
   args: CreateArguments,
   settings: Settings,
 ): Promise<Created> {
   for (;;) {
-    const row = await store.insertUnlessTaken(tx, draft)
+    const row = await store.insertUnlessTaken(tx, newRow)
     if (row) return { row, replayed: false }
-    const existingReferral = await store.findTaken(tx, draft)
+    const existingReferral = await store.findTaken(tx, newRow)
     // Otherwise it was deleted in the meantime.
-    if (existingReferral && isSame(existingReferral, draft, args, settings))
+    if (existingReferral && isSame(existingReferral, newRow, args, settings))
       return { row: existingReferral, replayed: true }
     if (existingReferral) throw referenceTaken(existingReferral)
   }
@@ -163,21 +161,21 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     refuseInvalid({ ...(await missingIn(tx, args, before)), ...problemsIn(args, settings, before) })
     const { referral_id: _id, ...sent } = args
     const change = referral.keep(sent, settings)
-    const draft = { ...before, ...change }
-    await refuseReservedOrPaid(tx, before, draft)
-    refuseMove(before.status, draft.status)
-    refuseUnknownAmount(before, draft, sent)
-    refuseNothingLeft(before, draft)
-    const unique_reference = uniqueAfter(before, draft, settings)
+    const requested = { ...before, ...change }
+    await refuseReservedOrPaid(tx, before, requested)
+    refuseMove(before.status, requested.status)
+    refuseUnknownAmount(before, requested, sent)
+    refuseNothingLeft(before, requested)
+    const unique_reference = uniqueAfter(before, requested, settings)
     if (isAlready(before, change)) return before
-    const earner = earnerOf(before, draft)
+    const earner = earnerOf(before, requested)
     const judged = { ...before, ...earner }
     const decided = {
       ...earner,
-      ...(await decide(tx, settings, judged, draft)),
+      ...(await decide(tx, settings, judged, requested)),
       ...endOfRejection(before, change),
-      ...endOfHold(before, draft),
-      ...holdOfDraft(judged, draft),
+      ...endOfHold(before, requested),
+      ...holdOfDraft(judged, requested),
     }
     const changes = { ...change, ...decided, unique_reference, updated_at: now() }
     const after = await store.referrals.update(tx, before, changes, refuseTaken)
