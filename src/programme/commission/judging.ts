@@ -12,13 +12,8 @@ import { DAY_SECONDS } from '../../base/time.ts'
 import type { Db } from '../../storage/database.ts'
 import { type Terms, termsOf } from '../affiliates/store.ts'
 import { rateAt } from '../exchange/store.ts'
-import {
-  type AppliedRate,
-  type Calculation,
-  calculationOf,
-  calculationText,
-  factorOf,
-} from './calculation.ts'
+import { factorOf } from './amounts.ts'
+import { type AppliedRate, type Calculation, calculationOf, calculationText } from './calculation.ts'
 import { asksForSales, type Judgement, judge, judgeAmount, totalOf } from './engine.ts'
 import { ruleOf } from './rule.ts'
 import { RuleSet } from './rule-set.ts'

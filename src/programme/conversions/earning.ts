@@ -9,18 +9,8 @@ import { derivedUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
-import {
-  anchored,
-  type Calculation,
-  calculationText,
-  coveredOf,
-  earnedOf,
-  parseCalculation,
-  raisedTo,
-  targetOf,
-  unboundedOf,
-  withoutWaivers,
-} from '../commission/calculation.ts'
+import { anchored, earnedOf, raisedTo, targetOf, unboundedOf, withoutWaivers } from '../commission/amounts.ts'
+import { type Calculation, calculationText, coveredOf, parseCalculation } from '../commission/calculation.ts'
 import { ENDED, isEnded, type Judgement, monthsSince } from '../commission/engine.ts'
 import { columnsOf, commissionOf, commissionTooLarge, holdUntil, remainderOf } from '../commission/judging.ts'
 import { type Line, lineFrom, type Sale } from '../commission/sale.ts'

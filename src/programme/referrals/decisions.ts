@@ -7,17 +7,8 @@ import { fractionText, ONE } from '../../base/fraction.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
-import {
-  type Calculation,
-  calculationText,
-  correctedBy,
-  coveredOf,
-  parseCalculation,
-  raisedTo,
-  targetOf,
-  waivedAsOwed,
-  waivedOf,
-} from '../commission/calculation.ts'
+import { correctedBy, raisedTo, targetOf, waivedAsOwed, waivedOf } from '../commission/amounts.ts'
+import { type Calculation, calculationText, coveredOf, parseCalculation } from '../commission/calculation.ts'
 import { addSales } from '../commission/sales.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
 import { reportsOfPayment } from '../conversions/reversals-store.ts'

@@ -7,13 +7,8 @@ import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
-import {
-  type Calculation,
-  coveredOf,
-  earnedOf,
-  parseCalculation,
-  waivedIn,
-} from '../commission/calculation.ts'
+import { earnedOf, waivedIn } from '../commission/amounts.ts'
+import { type Calculation, coveredOf, parseCalculation } from '../commission/calculation.ts'
 import { dataOf, type EarningStory, earningSchema, sentencesOf } from '../commission/explanation.ts'
 import { MOST_MEMBERS } from '../conversions/payments.ts'
 import { reversalsOf } from '../conversions/reversals-store.ts'

@@ -1,16 +1,8 @@
 /** Of what refunds and disputes have taken back, how much a person can give back. Pure. */
 import { Failure } from '../../base/errors.ts'
 import { type Fraction, fraction, ONE, ZERO } from '../../base/fraction.ts'
-import {
-  type Calculation,
-  coveredOf,
-  mostOf,
-  owedOf,
-  type Waiver,
-  waivedBy,
-  waivedOf,
-  withoutWaived,
-} from '../commission/calculation.ts'
+import { mostOf, owedOf, waivedBy, waivedOf, withoutWaived } from '../commission/amounts.ts'
+import { type Calculation, coveredOf, type Waiver } from '../commission/calculation.ts'
 import { disputed, isOver, isTotalOfDisputes, leftOf } from '../conversions/left.ts'
 import type { PaymentReport } from '../conversions/reversals-store.ts'
 import { reversalsIn, saleOf } from '../conversions/sold.ts'
