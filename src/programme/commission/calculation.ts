@@ -62,29 +62,19 @@ export interface Target {
   readonly byHold?: true
 }
 
-/**
- * The calculation of a judgement, as it is stored. While a rate or a rule is missing, it contains the sale, to be judged
- * again.
- */
+/** What a calculation has besides the judgement. */
+export type Inputs = Pick<Calculation, 'sale' | 'wanted' | 'exchange' | 'currency' | 'duplicate' | 'earner'> &
+  Partial<Pick<Calculation, 'left'>>
+
+/** The calculation of a judgement. While a rate or a rule is missing, it contains the sale, to be judged again. */
 export function calculationOf(
-  judgement: Judgement,
-  {
-    sale,
-    wanted,
-    exchange,
-    currency,
-    left = ONE,
-    duplicate,
-    earner,
-  }: Pick<Calculation, 'sale' | 'exchange' | 'currency' | 'wanted' | 'duplicate' | 'earner'> & {
-    readonly left?: Fraction
-  },
+  { parts, reason, exact, amount, holdDays }: Judgement,
+  { sale, wanted, ...others }: Inputs,
 ): Calculation {
-  const { parts, reason, exact, amount, holdDays } = judgement
-  const since = { left, ...(duplicate && { duplicate }), ...(earner && { earner }) }
-  const of = { parts, exchange, ...(currency && { currency }), ...since }
-  if (reason !== '') return { sale, wanted, ...of, result: null, holdDays }
-  return { sale: null, wanted: null, ...of, result: { exact, amount }, holdDays }
+  const of = { parts, left: ONE, ...others, holdDays }
+  return reason === ''
+    ? { ...of, sale: null, wanted: null, result: { exact, amount } }
+    : { ...of, sale, wanted, result: null }
 }
 
 /** The part of the sale that the referral and its refunds stand for. */

@@ -13,7 +13,13 @@ import type { Db } from '../../storage/database.ts'
 import { type Terms, termsOf } from '../affiliates/store.ts'
 import { rateAt } from '../exchange/store.ts'
 import { factorOf } from './amounts.ts'
-import { type AppliedRate, type Calculation, calculationOf, calculationText } from './calculation.ts'
+import {
+  type AppliedRate,
+  type Calculation,
+  calculationOf,
+  calculationText,
+  type Inputs,
+} from './calculation.ts'
 import { asksForSales, type Judgement, judge, judgeAmount, totalOf } from './engine.ts'
 import { ruleOf } from './rule.ts'
 import { RuleSet } from './rule-set.ts'
@@ -200,22 +206,12 @@ export async function earnerOf(
 /** The columns of a referral that explain its amount. */
 export function columnsOf(
   { judgement, exchange, foreign, original }: Commission,
-  {
-    sale,
-    wanted,
-    left,
-    duplicate,
-    earner,
-  }: Pick<Calculation, 'sale' | 'wanted' | 'duplicate' | 'earner'> & { readonly left?: Fraction },
+  inputs: Omit<Inputs, 'exchange' | 'currency'>,
 ) {
   const calculation = calculationOf(judgement, {
-    sale,
-    wanted,
+    ...inputs,
     exchange: exchange?.exchanged ?? null,
     ...(original === null && foreign !== '' && { currency: foreign }),
-    ...(left && { left }),
-    ...(duplicate && { duplicate }),
-    ...(earner && { earner }),
   })
   return {
     rule_id: judgement.parts.find(({ rule }) => rule)?.rule?.id ?? 0,
