@@ -36,10 +36,10 @@ async function readRecord<R>(resource: string, id: unknown): Promise<R> {
 
 async function oneWithTag<R>(resource: string, id: unknown): Promise<{ record: R; tag: string }> {
   const query = queryOf({ ...pagesOf(resource)?.reads })
-  const { below = [] } = pagesOf(resource) ?? {}
+  const { below = {} } = pagesOf(resource) ?? {}
   const [{ body, headers }, ...furtherParts] = await Promise.all([
     request<Row>('GET', `${resource}/${id}${query && `?${query}`}`),
-    ...below.map(part => get<object>(`${resource}/${id}/${part}`)),
+    ...Object.keys(below).map(part => get<object>(`${resource}/${id}/${part}`)),
   ])
   return { record: completed<R>(resource, body, ...furtherParts), tag: headers.get('etag') ?? '' }
 }

@@ -1,25 +1,15 @@
 import { FormControlLabel, FormLabel, Radio, RadioGroup } from '@mui/material'
 import { useState } from 'react'
-import {
-  CreateBase,
-  EditBase,
-  type RaRecord,
-  ReferenceInput,
-  required,
-  SelectInput,
-  TextInput,
-  useEditContext,
-} from 'react-admin'
+import { CreateBase, type RaRecord, ReferenceInput, required, SelectInput, TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { newIdempotencyKeys } from '../api.ts'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { useCan, useSession } from '../session.tsx'
 import { CarefulForm, ChoiceInput, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
-import { isPassing, Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
+import { Page } from '../ui/Page.tsx'
 import { RecordChoice } from '../ui/RecordChoice.tsx'
-import { useSaving } from '../ui/RecordForms.tsx'
-import { Waiting } from '../ui/Waiting.tsx'
+import { RecordEdit, useSaving } from '../ui/RecordForms.tsx'
 import { type User, userName } from '../users/user.ts'
 import { type Affiliate, nameOf, parent, statuses } from './affiliate.tsx'
 import { affiliates } from './pages.ts'
@@ -173,58 +163,38 @@ function Terms() {
   )
 }
 
-export function AffiliateEdit() {
-  const saving = useSaving(affiliates, () => 'Affiliate saved')
-  return (
-    <EditBase
-      resource="affiliates"
-      mutationMode="pessimistic"
-      queryOptions={wholeRecord}
-      redirect={false}
-      transform={(data: Values, { previousData }: { previousData?: Values } = {}) => ({
-        ...data,
-        rate: rateOf(data.rate),
-        // Send 0 (no group) only to clear a group: otherwise a group that someone else has set meanwhile would be
-        // lost.
-        group_id: data.group_id || (previousData?.group_id ? 0 : null),
-      })}
-      mutationOptions={saving}
-    >
-      <EditPage />
-    </EditBase>
-  )
-}
+/** Sends 0 (no group) only to clear a group: otherwise a group that someone else has set meanwhile would be lost. */
+const argumentsOfEdit = (data: Values, { previousData }: { previousData?: Values } = {}) => ({
+  ...data,
+  rate: rateOf(data.rate),
+  group_id: data.group_id || (previousData?.group_id ? 0 : null),
+})
 
-function EditPage() {
-  const { record, error, isPending, refetch } = useEditContext<Affiliate>()
-  if (error && !isPassing(error, record)) {
-    return <RecordProblem kind="affiliate" parent={parent} error={error} retry={() => refetch()} />
-  }
-  // What would be typed into the notes before they are read would take their place.
-  if (isPending || record?.notes === undefined) return <Waiting />
-  const page = `/affiliates/${record.id}/show`
+export function AffiliateEdit() {
   return (
-    <Page title={`Edit ${nameOf(record)}`} parent={{ to: page, label: nameOf(record) }} narrow>
-      <CarefulForm needs="affiliates.edit">
-        <FormSection title="Account">
-          <Row>
-            <TextInput
-              source="account_email"
-              label="Account e-mail"
-              validate={required('Enter an e-mail address.')}
-              helperText="Changes the address of the account itself."
-            />
-            <TextInput
-              source="payment_email"
-              label="Payment e-mail"
-              parse={typed => typed}
-              helperText="If empty, the account's own address."
-            />
-          </Row>
-        </FormSection>
-        <Terms />
-        <FormButtons back={page} />
-      </CarefulForm>
-    </Page>
+    <RecordEdit<Affiliate>
+      of={affiliates}
+      nameOf={nameOf}
+      argumentsOf={argumentsOfEdit}
+      said={() => 'Affiliate saved'}
+    >
+      <FormSection title="Account">
+        <Row>
+          <TextInput
+            source="account_email"
+            label="Account e-mail"
+            validate={required('Enter an e-mail address.')}
+            helperText="Changes the address of the account itself."
+          />
+          <TextInput
+            source="payment_email"
+            label="Payment e-mail"
+            parse={typed => typed}
+            helperText="If empty, the account's own address."
+          />
+        </Row>
+      </FormSection>
+      <Terms />
+    </RecordEdit>
   )
 }

@@ -19,7 +19,7 @@ export const affiliates: RecordPages = {
     deleted: lazily(() => import('../ledger/DeletedButOwed.tsx'), 'DeletedButOwed'),
   },
   reads: { user: 1, effective: 1, group: 1 },
-  below: ['notes'],
+  below: { notes: 'notes' },
   adds: ({ user, group }: Affiliate) => ({
     account_email: user?.user_email ?? '',
     group_id: group?.group_id || null,

@@ -1,20 +1,18 @@
 import { Box, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { EditBase, required, SelectInput, useEditContext } from 'react-admin'
+import { required, SelectInput, useRecordContext } from 'react-admin'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { get, queryOf } from '../api.ts'
 import { type Item, methodName } from '../runs/run.ts'
 import { useCan } from '../session.tsx'
 import { History } from '../tools/AuditLog.tsx'
 import { Details } from '../ui/Details.tsx'
-import { CarefulForm, FormButtons, FormSection, UnsavedChanges } from '../ui/form.tsx'
+import { FormSection, UnsavedChanges } from '../ui/form.tsx'
 import { time, useMoney } from '../ui/format.ts'
-import { isPassing, Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
-import { DeleteRecord, parentOf, useSaving } from '../ui/RecordForms.tsx'
+import { DeleteRecord, RecordEdit } from '../ui/RecordForms.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
-import { Waiting } from '../ui/Waiting.tsx'
 import { capital } from '../ui/words.ts'
 import { UserName } from '../users/UserName.tsx'
 import { MarkPaid } from './MarkPaid.tsx'
@@ -23,68 +21,48 @@ import { payouts } from './pages.ts'
 import { type Payout, statusChoices } from './payout.ts'
 import { numbersIn } from './sum.ts'
 
-const parent = parentOf(payouts)
-
 export function PayoutEdit() {
-  const saving = useSaving<Payout>(payouts, ({ id }) => `Payout ${id} saved`)
-  return (
-    <EditBase
-      resource="payouts"
-      mutationMode="pessimistic"
-      queryOptions={wholeRecord}
-      redirect={false}
-      transform={argumentsOf}
-      mutationOptions={saving}
-    >
-      <EditPage />
-    </EditBase>
-  )
-}
-
-function EditPage() {
-  const { record, error, isPending, refetch } = useEditContext<Payout>()
   const [unsaved, setUnsaved] = useState(false)
-  const money = useMoney()
-  if (error && !isPassing(error, record)) {
-    return <RecordProblem kind="payout" parent={parent} error={error} retry={() => refetch()} />
-  }
-  // Only what is read with the record says who has made it.
-  if (isPending || record?.payout_run_id === undefined) return <Waiting />
-  const isOfRun = record.payout_run_id > 0
   return (
-    <Page
-      title={`Payout ${record.id}`}
-      parent={parent}
-      narrow
-      aside={<StatusChip status={record.status} />}
-      actions={
+    <RecordEdit<Payout>
+      of={payouts}
+      argumentsOf={argumentsOf}
+      aside={({ status }) => <StatusChip status={status} />}
+      actions={payout => (
         <>
           <MarkPaid
-            payout={record}
+            payout={payout}
             variant="contained"
             size="medium"
             disabled={unsaved}
             title={unsaved ? 'Save what was typed first, or choose the status in the form.' : undefined}
           />
-          <DeletePayout payout={record} />
+          <DeletePayout payout={payout} />
         </>
-      }
-    >
-      {isOfRun ? (
-        <OfRun payout={record} />
-      ) : (
-        <Typography sx={{ mb: 2, color: 'text.secondary', overflowWrap: 'anywhere' }}>
-          {money.full(record.amount)} to <AffiliateName id={record.affiliate_id} link />, recorded on{' '}
-          {time(record.date)} by <UserName id={record.owner} />.
-        </Typography>
       )}
-      <CarefulForm needs="payouts.edit">
-        <UnsavedChanges onChange={setUnsaved} />
-        {isOfRun ? <FieldsOfRun status={record.status} /> : <Fields />}
-        <FormButtons back="/payouts" />
-      </CarefulForm>
-      <History record="payout" id={record.id} />
-    </Page>
+      above={payout => (isOfRun(payout) ? <OfRun payout={payout} /> : <Recorded payout={payout} />)}
+      below={({ id }) => <History record="payout" id={id} />}
+    >
+      <UnsavedChanges onChange={setUnsaved} />
+      <EditFields />
+    </RecordEdit>
+  )
+}
+
+const isOfRun = ({ payout_run_id = 0 }: Payout) => payout_run_id > 0
+
+function EditFields() {
+  const payout = useRecordContext<Payout>()!
+  return isOfRun(payout) ? <FieldsOfRun status={payout.status} /> : <Fields />
+}
+
+function Recorded({ payout: { affiliate_id, amount, date, owner } }: { payout: Payout }) {
+  const money = useMoney()
+  return (
+    <Typography sx={{ mb: 2, color: 'text.secondary', overflowWrap: 'anywhere' }}>
+      {money.full(amount)} to <AffiliateName id={affiliate_id} link />, recorded on {time(date)} by{' '}
+      <UserName id={owner} />.
+    </Typography>
   )
 }
 

@@ -18,6 +18,6 @@ export const payouts: RecordPages = {
   // What is owed.
   together: ['affiliate_id', 'amount', 'status', 'referrals'],
   titleOf: ({ payout_method, amount }: Payout) => `${amount} ${methodName(payout_method)}`,
-  below: ['notes'],
+  below: { notes: 'payout_run_id' },
   actions: { create: 'Payout recorded' },
 }

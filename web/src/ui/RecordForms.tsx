@@ -34,7 +34,7 @@ export const withoutNull = (values: Values): Values =>
 interface FormProps {
   of: RecordPages
   /** Maps the form's values to API arguments. */
-  argumentsOf?: (values: Values) => Values
+  argumentsOf?: (values: Values, options?: { previousData?: Values }) => Values
   /** Full width, for forms with something next to the fields. */
   wide?: boolean
   /** The fields. */
@@ -114,8 +114,12 @@ export function RecordCreate({
 
 interface EditProps<R> extends FormProps {
   nameOf?: (record: R) => string
+  /** The message once it is saved. */
+  said?: (record: R) => string
   aside?: (record: R) => ReactNode
   actions?: (record: R) => ReactNode
+  /** Content above the form. */
+  above?: (record: R) => ReactNode
   /** Content below the form. */
   below?: (record: R) => ReactNode
 }
@@ -123,9 +127,10 @@ interface EditProps<R> extends FormProps {
 export function RecordEdit<R extends RaRecord<number>>({
   of,
   argumentsOf = withoutNull,
+  said = numbered(of, 'saved'),
   ...rest
 }: EditProps<R>) {
-  const saving = useSaving<R>(of, numbered(of, 'saved'))
+  const saving = useSaving<R>(of, said)
   return (
     <EditBase
       resource={of.resource}
@@ -140,14 +145,14 @@ export function RecordEdit<R extends RaRecord<number>>({
   )
 }
 
-function EditPage<R extends RaRecord<number>>(props: Omit<EditProps<R>, 'argumentsOf'>) {
-  const { of, nameOf, aside, actions, below, wide = false, children } = props
+function EditPage<R extends RaRecord<number>>(props: Omit<EditProps<R>, 'argumentsOf' | 'said'>) {
+  const { of, nameOf, aside, actions, above, below, wide = false, children } = props
   const { record, error, isPending, refetch } = useEditContext<R>()
   const list = parentOf(of)
   const kind = of.name[0].toLowerCase()
   if (error && !isPassing(error, record))
     return <RecordProblem kind={kind} parent={list} error={error} retry={() => refetch()} />
-  if (isPending || !record) return <Waiting />
+  if (isPending || !record || !isWhole(of, record)) return <Waiting />
   const name = nameOf?.(record) ?? `${of.name[0]} ${record.id}`
   const page = of.show && pageOf(of, record.id)
   return (
@@ -158,6 +163,7 @@ function EditPage<R extends RaRecord<number>>(props: Omit<EditProps<R>, 'argumen
       aside={aside?.(record)}
       actions={actions?.(record)}
     >
+      {above?.(record)}
       <CarefulForm needs={`${of.resource}.edit`}>
         {children}
         <FormButtons back={page ?? list.to} />
@@ -166,6 +172,10 @@ function EditPage<R extends RaRecord<number>>(props: Omit<EditProps<R>, 'argumen
     </Page>
   )
 }
+
+/** A record of a list lacks what is read along with a single one: what is typed in its place would overwrite it. */
+const isWhole = ({ below = {} }: RecordPages, record: RaRecord) =>
+  Object.values(below).every(field => record[field] !== undefined)
 
 /** Deletes a record after confirmation. @param children what is lost, and what stays */
 export function DeleteRecord({

@@ -28,8 +28,8 @@ export interface RecordPages extends Entry {
   readonly more?: Readonly<Record<string, ComponentType>>
   /** Query arguments of every read. */
   readonly reads?: Readonly<Record<string, unknown>>
-  /** Sub-resources that are read along with a single record, such as 'notes'. */
-  readonly below?: readonly string[]
+  /** Sub-resources that are read along with a single record, such as 'notes', each with a field that it brings. */
+  readonly below?: Readonly<Record<string, string>>
   /** Derived values that forms find in a record. */
   adds?(record: RaRecord<number>): object
   /** Fields that every edit sends, even when unchanged. */
