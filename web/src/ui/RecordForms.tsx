@@ -158,6 +158,12 @@ function EditPage<R extends RaRecord<number>>(props: Omit<EditProps<R>, 'argumen
   return (
     <Page
       title={page ? `Edit ${name}` : name}
+      heading={
+        <>
+          {page && 'Edit '}
+          <bdi>{name}</bdi>
+        </>
+      }
       parent={page ? { to: page, label: name } : list}
       narrow={!wide}
       aside={aside?.(record)}

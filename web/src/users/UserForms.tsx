@@ -2,13 +2,13 @@ import { Button, Link, Stack, Typography } from '@mui/material'
 import { useState } from 'react'
 import {
   CreateBase,
-  EditBase,
   PasswordInput,
   required,
   SelectInput,
   TextInput,
   useEditContext,
   useNotify,
+  useRecordContext,
 } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import { request } from '../api.ts'
@@ -18,15 +18,13 @@ import { Confirm } from '../ui/Confirm.tsx'
 import { Erase } from '../ui/Erase.tsx'
 import { CarefulForm, FormButtons, FormSection, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
-import { isPassing, Page, RecordProblem, wholeRecord } from '../ui/Page.tsx'
-import { parentOf, useSaving } from '../ui/RecordForms.tsx'
-import { Waiting } from '../ui/Waiting.tsx'
+import { Page } from '../ui/Page.tsx'
+import { parentOf, RecordEdit, useSaving } from '../ui/RecordForms.tsx'
 import { users } from './pages.ts'
 import { roleChoices, type User, userName } from './user.ts'
 
 type Values = Record<string, unknown>
 
-const parent = parentOf(users)
 const texts = ['login', 'email', 'first_name', 'last_name', 'display_name', 'role']
 
 /** An empty password is not sent, so that it stays unchanged. */
@@ -39,7 +37,7 @@ export function UserCreate() {
   const saving = useSaving<User>(users, ({ login }) => `Account ${login} created`)
   return (
     <CreateBase resource="users" transform={argumentsOf} redirect={false} mutationOptions={saving}>
-      <Page title="Create account" parent={parent} narrow>
+      <Page title="Create account" parent={parentOf(users)} narrow>
         <CarefulForm defaultValues={{ role: '' }}>
           <Fields isNew passwordHelp="Only needed by those who log in here. At least 8 characters." />
           <FormButtons back="/users" />
@@ -50,61 +48,53 @@ export function UserCreate() {
 }
 
 export function UserEdit() {
-  const saving = useSaving<User>(users, ({ login }) => `Account ${login} saved`)
   return (
-    <EditBase
-      resource="users"
-      mutationMode="pessimistic"
-      queryOptions={wholeRecord}
-      redirect={false}
-      transform={argumentsOf}
-      mutationOptions={saving}
+    <RecordEdit<User>
+      of={users}
+      nameOf={userName}
+      argumentsOf={argumentsOf}
+      said={({ login }) => `Account ${login} saved`}
+      above={user => <Registered user={user} />}
+      below={user => <FurtherActions user={user} />}
     >
-      <EditPage />
-    </EditBase>
+      <Fields passwordHelp="Leave empty to keep the password. A new one ends the account's sessions." />
+    </RecordEdit>
   )
 }
 
-function EditPage() {
-  const { record, error, isPending, refetch } = useEditContext<User>()
-  const { user } = useSession()
-  if (error && !isPassing(error, record)) {
-    return <RecordProblem kind="account" parent={parent} error={error} retry={() => refetch()} />
-  }
-  if (isPending || !record) return <Waiting />
+function Registered({ user: { id, date_registered, affiliate_id } }: { user: User }) {
   return (
-    <Page title={userName(record)} heading={<bdi>{userName(record)}</bdi>} parent={parent} narrow>
-      <Typography sx={{ mb: 2, color: 'text.secondary' }}>
-        Account {record.id}, registered {time(record.date_registered)}.{' '}
-        {record.affiliate_id ? (
-          <Link component={RouterLink} to={`/affiliates/${record.affiliate_id}/show`}>
-            Affiliate #{record.affiliate_id}
-          </Link>
-        ) : (
-          'Not an affiliate.'
-        )}
-      </Typography>
-      <CarefulForm needs="users.edit">
-        <Fields
-          own={record.id === user.id}
-          passwordHelp="Leave empty to keep the password. A new one ends the account's sessions."
-        />
-        <FormButtons back="/users" />
-      </CarefulForm>
-      {record.id !== user.id && (
-        <Stack direction="row" sx={{ gap: 1, flexWrap: 'wrap', mt: 3 }}>
-          {record.second_factor && <ResetSecondFactor user={record} onReset={() => refetch()} />}
-          <Erase of={users} record={record} name={`account ${userName(record)}`} needs="users.delete">
-            Login, names, addresses and notes of the account, and of the affiliate and customer that belong to
-            it, are erased here and in the audit log. Its sessions end, its API keys are revoked. Affiliate,
-            referrals and payouts stay with their amounts.
-            {record.affiliate_id !== null && record.affiliate_id > 0 && (
-              <OwedBeforeErasure affiliateId={record.affiliate_id} />
-            )}
-          </Erase>
-        </Stack>
+    <Typography sx={{ mb: 2, color: 'text.secondary' }}>
+      Account {id}, registered {time(date_registered)}.{' '}
+      {affiliate_id ? (
+        <Link component={RouterLink} to={`/affiliates/${affiliate_id}/show`}>
+          Affiliate #{affiliate_id}
+        </Link>
+      ) : (
+        'Not an affiliate.'
       )}
-    </Page>
+    </Typography>
+  )
+}
+
+/** Whether an account is the user's own. */
+const useIsOwn = (account?: Pick<User, 'id'>) => useSession().user.id === account?.id
+
+function FurtherActions({ user }: { user: User }) {
+  const { refetch } = useEditContext()
+  if (useIsOwn(user)) return null
+  return (
+    <Stack direction="row" sx={{ gap: 1, flexWrap: 'wrap', mt: 3 }}>
+      {user.second_factor && <ResetSecondFactor user={user} onReset={() => refetch()} />}
+      <Erase of={users} record={user} name={`account ${userName(user)}`} needs="users.delete">
+        Login, names, addresses and notes of the account, and of the affiliate and customer that belong to it,
+        are erased here and in the audit log. Its sessions end, its API keys are revoked. Affiliate, referrals
+        and payouts stay with their amounts.
+        {user.affiliate_id !== null && user.affiliate_id > 0 && (
+          <OwedBeforeErasure affiliateId={user.affiliate_id} />
+        )}
+      </Erase>
+    </Stack>
   )
 }
 
@@ -137,18 +127,11 @@ function ResetSecondFactor({ user, onReset }: { user: User; onReset: () => void 
   )
 }
 
-interface FieldsProps {
-  isNew?: boolean
-  /** Whether it is the user's own account. */
-  own?: boolean
-  passwordHelp: string
-}
-
-function Fields({ isNew = false, own: isOwn = false, passwordHelp }: FieldsProps) {
+function Fields({ isNew = false, passwordHelp }: { isNew?: boolean; passwordHelp: string }) {
   return (
     <>
       <Identity isNew={isNew} />
-      <Access own={isOwn} passwordHelp={passwordHelp} />
+      <Access passwordHelp={passwordHelp} />
     </>
   )
 }
@@ -185,7 +168,8 @@ function Identity({ isNew }: { isNew: boolean }) {
   )
 }
 
-function Access({ own, passwordHelp }: { own: boolean; passwordHelp: string }) {
+function Access({ passwordHelp }: { passwordHelp: string }) {
+  const isOwn = useIsOwn(useRecordContext<User>())
   return (
     <FormSection
       title="Access"
@@ -199,10 +183,10 @@ function Access({ own, passwordHelp }: { own: boolean; passwordHelp: string }) {
           choices={roleChoices}
           emptyText="None"
           emptyValue=""
-          readOnly={own}
-          helperText={own && 'Only another administrator can remove your role.'}
+          readOnly={isOwn}
+          helperText={isOwn && 'Only another administrator can remove your role.'}
         />
-        {own ? (
+        {isOwn ? (
           <Typography variant="body2" sx={{ color: 'text.secondary', alignSelf: 'center' }}>
             Your own password needs the current one:{' '}
             <Link component={RouterLink} to="/account">
