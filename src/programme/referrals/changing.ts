@@ -1,6 +1,6 @@
 /**
- * What every change of a referral comes with, whoever makes it: its event, its transfers, the visit that led to it, and whether
- * it keeps its reference from others. Also the changes that follow from conversions.
+ * What belongs to every change of a referral, whoever makes it: its event, the transfers in the ledger, the visit that led to it,
+ * and whether its reference must be unique. Also the changes that follow from conversions.
  */
 import { Failure } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
@@ -18,10 +18,10 @@ import { tellVisits } from './visits.ts'
 
 type Status = Referral['status']
 
-/** A referral that follows from a conversion. */
+/** A new referral that follows from a conversion. */
 type EarnedReferral = Omit<Referral, 'id' | 'unique_reference' | 'request_hash'>
 
-/** @throws Failure reference_taken */
+/** Creates a referral that follows from a conversion. @throws Failure reference_taken */
 export async function earn(
   tx: WriteTx,
   earned: EarnedReferral,
@@ -36,8 +36,8 @@ export async function earn(
 }
 
 /**
- * Applies refunds, disputes and rates that came later. The caller has checked that the referral is open.
- * @throws LostRace if another referral is given its reference at the same moment
+ * Changes a referral because of what was reported later, such as a refund or a dispute. The caller has checked that it may change.
+ * @throws LostRace if another referral gets the same reference at the same moment
  */
 export async function adjust(
   tx: WriteTx,
@@ -49,7 +49,7 @@ export async function adjust(
   const { id: _id, ...values } = change
   const changed = { ...before, ...values }
   const wanted = uniqueAfter(before, changed, settings)
-  // What was reported is so, though another referral was given the reference while this one was rejected: that one keeps it.
+  // Another referral may have got the reference while this one was rejected. It keeps it: a report is never refused for that.
   const isTaken = wanted > before.unique_reference && (await store.findTaken(tx, changed)) !== undefined
   const unique_reference = isTaken ? 0 : wanted
   const decided = { ...endOfRejection(before, values), unique_reference, updated_at: now() }
@@ -63,13 +63,13 @@ function hasLostRace(cause: unknown): never {
 }
 
 interface Finishing {
-  /** The identifier of the event, where it was reserved. */
+  /** The identifier of the event, if it is reserved already. */
   readonly eventId?: number | undefined
-  /** Why it moves money, where that is not the action. */
+  /** The reason of the transfers; derived from the action if omitted. */
   readonly reason?: Reason | undefined
 }
 
-/** Logs a change, posts what it moves, and updates the visit that led to it. */
+/** Logs a change, posts its transfers, and updates the visit that led to the referral. */
 export async function finish(
   tx: WriteTx,
   action: ReferralAction,
@@ -93,7 +93,7 @@ export async function finish(
   await tellVisits(tx, { before, after })
 }
 
-/** What a person records to correct what is owed is posted as what it is. */
+/** A correction that a person records has a reason of its own, such as `referral.write_off`. */
 function reasonOf(action: ReferralAction, after: Referral | undefined): Reason {
   const type = after?.type
   return action === 'referral.create' && type !== undefined && isCorrection(type)
@@ -103,7 +103,7 @@ function reasonOf(action: ReferralAction, after: Referral | undefined): Reason {
 
 type ReferralAction = `referral.${'create' | 'edit' | 'approve' | 'reject' | 'pay' | 'delete'}`
 
-/** The action of an edit that changes the status. */
+/** The action of an edit, which depends on the change of status. */
 export function actionOf(before: Status, after: Status): ReferralAction {
   if (before === after) return 'referral.edit'
   if (after === 'rejected') return 'referral.reject'
@@ -111,7 +111,7 @@ export function actionOf(before: Status, after: Status): ReferralAction {
   return after === 'unpaid' && before !== 'paid' ? 'referral.approve' : 'referral.edit'
 }
 
-/** Whether no other referral may have the same reference. */
+/** 1 if no other referral may have the same reference. */
 export function isUnique(
   row: Pick<Referral, 'context' | 'reference' | 'type' | 'status'>,
   { earning }: Settings,
@@ -120,11 +120,14 @@ export function isUnique(
   return isCalled(row) && row.status !== 'rejected' && !isCorrection(row.type) ? 1 : 0
 }
 
-/** Whether a referral has a context and a reference, by which a repeated request finds it. */
+/** Whether a referral has a context and a reference, by which a repeated request is recognised. */
 export const isCalled = ({ context, reference }: Pick<Referral, 'context' | 'reference'>) =>
   context !== '' && reference !== ''
 
-/** What was allowed while references did not have to be unique stays so, until it is called otherwise or raised. */
+/**
+ * The value of `unique_reference` after a change. A referral from a time when references did not have to be unique may keep a
+ * shared one, unless the change is about what identifies it, or about its rejection.
+ */
 export function uniqueAfter(before: Referral, after: Referral, settings: Settings): number {
   const isCalledSo = (['context', 'reference', 'type', 'affiliate_id'] as const).every(
     name => before[name] === after[name],
@@ -133,12 +136,12 @@ export function uniqueAfter(before: Referral, after: Referral, settings: Setting
   return isKept ? before.unique_reference : isUnique(after, settings)
 }
 
-/** @throws Failure reference_taken in place of the database's refusal */
+/** @throws Failure reference_taken for a violated unique index, and any other error as it is */
 export function refuseTaken(cause: unknown): never {
   throw cause instanceof UniqueViolation ? referenceTaken() : cause
 }
 
-/** The failure for a reference that another referral has. @param existingReferral the other one, if it was read */
+/** @param existingReferral the referral that has the reference, if it was read */
 export function referenceTaken(existingReferral?: Referral): Failure {
   return new Failure('reference_taken', {
     ...(existingReferral && {

@@ -1,6 +1,6 @@
 /**
- * What a new referral is worth: the amount that was sent, exchanged where it is in another currency; or, without one, what
- * the commission rules make of the order's total.
+ * The amount of a new referral: the one that was sent, exchanged if it is in another currency. If none was sent, the commission
+ * rules compute it from the total of the order.
  */
 import { decimalsOf } from '../../base/currencies.ts'
 import { toUnits } from '../../base/money.ts'
@@ -33,11 +33,11 @@ type NewRow = Pick<
   | 'type'
 >
 
-/** What the amounts follow from, by the rules and without them. */
+/** The arguments to name when an amount is too large: if the rules have computed the amount, and if it was sent. */
 const byTotal = { commission: 'order_total', orderTotal: 'order_total' }
 const byAmount = { commission: 'amount', orderTotal: 'order_total' }
 
-/** Settings to read amounts in the currency that was sent. */
+/** The settings with the currency that was sent, to read amounts in it. */
 export function inCurrencyOf(
   { currency: sentCurrency }: { readonly currency?: string },
   settings: Settings,
@@ -50,6 +50,7 @@ export function inCurrencyOf(
 }
 
 /**
+ * The row with the amounts in the programme's currency, and the columns that explain them.
  * @param newRow its amounts are in the currency that was sent
  * @throws Failure invalid_argument if an amount would be larger than one can be
  */

@@ -1,6 +1,6 @@
 /**
- * What persons decide about a referral that a sale has earned: another amount or status, what becomes of its refunds.
- * It is kept with the referral's calculation, so that refunds and disputes that are reported later start from it.
+ * People's decisions about a referral that a sale has earned, and about its refunds: another amount or status. They are stored in
+ * the calculation of the sale's referral, so that refunds and disputes that are reported later start from them.
  */
 import { Failure } from '../../base/errors.ts'
 import { fractionText, ONE } from '../../base/fraction.ts'
@@ -22,14 +22,14 @@ import { refuseTwice, refuseWon, winOf } from './waiving.ts'
 
 /** The most refunds of one sale that are looked at: no payment has more conversions. */
 export const MOST_REFUNDS = 1000
-/** Of a share in the log: enough to tell any two of the largest sale apart. */
+/** Decimals of a share in the log: enough to tell apart any two shares of the largest sale. */
 const MOST_DIGITS = 40
 
 /**
- * Keeps what a person decides about a sale's referral or its refunds, so that what is reported later starts from there.
- * @param after undefined when it is deleted
- * @returns what the row has besides
- * @throws Failure referral_conflict when its refunds would be left alone
+ * Records a person's decision about the referral of a sale or about one of its refunds.
+ * @param after undefined if it is deleted
+ * @returns further columns to change in the row
+ * @throws Failure referral_conflict if refunds would remain without the referral that they take back
  */
 export async function decide(
   tx: WriteTx,
@@ -56,7 +56,7 @@ export async function decide(
   return { reason, calculation: calculationText(correctedBy(calculation, correction)) }
 }
 
-/** Brings the refunds below a sale's referral to what a person has set for it. */
+/** After a person has set the amount of a sale's referral: brings the sum of it and its refunds to what is owed then. */
 export async function balance(
   tx: WriteTx,
   { before, after }: { before: Referral; after: Referral },
@@ -78,7 +78,7 @@ export async function balance(
   await recordRefund(tx, after, difference, { cause, reason: 'referral.edit', settings })
 }
 
-/** A refund that was rejected takes its share, too, once it is put back. */
+/** Adjusts a rejected refund, so that it takes back its share of the new amount if it is reinstated. */
 async function adjustRejected(
   tx: WriteTx,
   child: Referral,
@@ -92,19 +92,19 @@ async function adjustRejected(
   await adjust(tx, child, { amount: Number(-is) }, settings, 'referral.edit')
 }
 
-/** Whether what stands below a sale's referral counts towards what is left of the sale: what a person records below it is beside that. */
+/** Whether a child of a sale's referral counts towards what is left of the sale. One that a person has recorded does not. */
 const isRefund = ({ status, conversion_id }: Referral) => status !== 'rejected' && conversion_id !== 0
 
 const sumOf = (refunds: readonly Referral[]) => refunds.reduce((sum, { amount }) => sum + amount, 0)
 
-/** What the refunds below a sale's referral take back (negative) or add. */
+/** The sum that the refunds of a sale take back (negative) or add. */
 export const refundsIn = (children: readonly Referral[]): number => sumOf(children.filter(isRefund))
 
-/** What a sale's referral and its refunds come to. */
+/** The sum of a sale's referral and its refunds. */
 export const standsIn = ({ own, children }: { own: Referral; children: readonly Referral[] }): number =>
   (isTakenBack(own) ? 0 : own.amount) + refundsIn(children)
 
-/** What has an amount by the terms of one affiliate, or will have, keeps it with another one. */
+/** A referral that is moved to another affiliate keeps the amount that follows from the terms of the one who earned it. */
 export function earnerOf(before: Referral, after: Referral): Partial<Pick<Referral, 'calculation'>> {
   if (after.affiliate_id === before.affiliate_id) return {}
   const calculation = parseCalculation(before.calculation)
@@ -116,7 +116,7 @@ export function earnerOf(before: Referral, after: Referral): Partial<Pick<Referr
 const isAmountSet = (before: Referral, after: Referral) =>
   before.status === 'draft' ? !isWithoutAmount(after) : after.amount !== before.amount
 
-/** Keeps with the sale's referral what a person has made of a refund. */
+/** Records in the calculation of the sale's referral that a person has changed, rejected, reinstated or deleted a refund. */
 async function waive(
   tx: WriteTx,
   settings: Settings,
@@ -140,7 +140,7 @@ async function waive(
   const stored = own && parseCalculation(own.calculation)
   if (!stored) return
   const calculation = raisedTo(stored, await owedFor(tx, own))
-  // What is waived of a dispute ends when it is won: a later decision is about what was given back then.
+  // When a dispute is won, what was waived of it ends. A later decision about its refund is about what was given back then.
   const conversion = winOf(before, reports) ?? before.conversion_id
   const decision = { conversion, amount: BigInt(difference) }
   const isSet = after !== undefined && after.amount !== before.amount
@@ -163,27 +163,30 @@ async function keep(tx: WriteTx, before: Referral, calculation: Calculation): Pr
   return after
 }
 
-/** Stores what a calculation stands for from now on, where the amount stays: of a draft, or of what rounds alike. */
+/**
+ * Stores a calculation that covers another part of the sale, if the amount stays the same: because it is that of a draft, or
+ * rounds to the same.
+ */
 export async function coverAnew(tx: WriteTx, before: Referral, calculation: Calculation): Promise<Referral> {
   const after = await keep(tx, before, calculation)
   tx.log('referral.edit', before.id, { before: shareOf(before), after: shareOf(after) })
   return after
 }
 
-/** The part of the sale that is left, as the log has it. */
+/** The part of the sale that is left, as shown in the log. */
 function shareOf({ calculation: text }: Referral) {
   const calculation = parseCalculation(text)
   return { left: calculation ? fractionText(coveredOf(calculation), MOST_DIGITS) : '' }
 }
 
-/** Later refunds of the sale are compared with what stands below its referral. */
+/** Later refunds of the sale are computed from the children of its referral, so none of them may leave it. */
 const hasParent = ({ parent_id }: Referral) =>
   new Failure('referral_conflict', {
     message: `The referral follows from a conversion, which says what it takes back or adds to: parent_id stays ${parent_id}.`,
     data: { parent_id },
   })
 
-/** What a person puts back to wait for a review would otherwise become unpaid at once, by a hold that is over. */
+/** A referral that a person makes pending again waits for a review: a hold that is over would make it unpaid at once. */
 export const endOfHold = (before: Referral, after: Referral): Partial<Pick<Referral, 'hold_until'>> =>
   after.status === 'pending' &&
   before.status !== 'pending' &&
@@ -193,7 +196,7 @@ export const endOfHold = (before: Referral, after: Referral): Partial<Pick<Refer
     ? { hold_until: null }
     : {}
 
-/** What is taken back without anything being earned would be owed by the affiliate. */
+/** Without the referral of its sale, the affiliate would owe the refund. */
 const takesNothingBack = ({ parent_id }: Referral, own: Referral | undefined) =>
   new Failure('referral_conflict', {
     message: `It takes part of referral ${parent_id} back, which ${own ? 'is rejected: put that back first' : 'was deleted'}.`,
@@ -207,7 +210,8 @@ const hasRefunds = ({ id }: Referral) =>
   })
 
 /**
- * Where reports have left nothing of its sale, nothing would be owed, and the next one would reject it again.
+ * Refuses to reinstate a referral without an amount if reports have left nothing of its sale: nothing would be owed, and the next
+ * report would reject it again.
  * @throws Failure referral_conflict
  */
 export function refuseNothingLeft(before: Referral, after: Referral): void {
@@ -221,7 +225,7 @@ export function refuseNothingLeft(before: Referral, after: Referral): void {
   })
 }
 
-/** A hold that a person sets for a draft is that of what it becomes. */
+/** A hold that a person sets for a draft begins to apply when it is no longer a draft. */
 export function holdOfDraft(before: Referral, after: Referral): Partial<Pick<Referral, 'calculation'>> {
   if (after.status !== 'draft' || after.hold_until === before.hold_until) return {}
   const calculation = parseCalculation(before.calculation)
@@ -230,7 +234,10 @@ export function holdOfDraft(before: Referral, after: Referral): Partial<Pick<Ref
   return { calculation: calculationText({ ...calculation, wanted }) }
 }
 
-/** A draft has no amount, also one that was rejected: it gets one together with the status that ends its wait. */
+/**
+ * A draft has no amount, even if it was rejected: a person sends one together with the status that it is to have.
+ * @throws Failure referral_conflict if only one of the two is sent
+ */
 export function refuseUnknownAmount(
   before: Referral,
   after: Referral,
@@ -249,7 +256,6 @@ export function refuseUnknownAmount(
   })
 }
 
-/** Of what was a draft. */
 const isWithoutAmount = ({ status }: Referral) => status === 'draft' || status === 'rejected'
 
 function hasNoAmount({ calculation: text }: Referral): boolean {

@@ -1,4 +1,4 @@
-/** Drafts become real referrals as soon as the exchange rate, the rule or the rate exists that they wait for. */
+/** A draft waits for an exchange rate, a rule or a rate. As soon as that exists, its amount is computed. */
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
@@ -15,10 +15,11 @@ import * as store from './store.ts'
 /** How many are changed in one transaction, so that no other write waits for long. */
 const BATCH = 100
 
-/** Drafts after an identifier that wait for one of these reasons, or for any; of one affiliate, or of all. */
+/** Which drafts: those that meet everything that is given. */
 export interface Waiting {
   readonly reasons?: readonly DraftReason[]
   readonly affiliateId?: number
+  /** An identifier. */
   readonly after?: number
 }
 
@@ -37,7 +38,7 @@ export async function rejudgeDrafts(
 }
 
 /**
- * Judges the drafts of an affiliate again whose terms have changed; more than one batch is done in the background.
+ * Judges the drafts of an affiliate again after a change of their terms: one batch now, the rest in the background.
  * @returns whether there were any
  */
 export async function rejudgeDraftsOf(
@@ -51,7 +52,7 @@ export async function rejudgeDraftsOf(
   return true
 }
 
-/** Judges all drafts again, in several transactions, where a rule or a rate of all has changed since the last time. */
+/** Judges all drafts again, in several transactions, if a rule or the default rate has changed since the last time. */
 export function draftRejudger(context: RequestContext, isClosed: () => boolean): () => Promise<void> {
   let judgedState = ''
   return async () => {
@@ -69,7 +70,7 @@ export function draftRejudger(context: RequestContext, isClosed: () => boolean):
   }
 }
 
-/** A text that differs once what drafts may wait for has changed. */
+/** Differs after each change that drafts may be waiting for. */
 async function stateOf({ settings }: RequestContext): Promise<string> {
   const { rulesVersion, currency, defaultRate, defaultRateType } = await settings.current()
   return [rulesVersion, currency, defaultRate, defaultRateType].join(' ')
@@ -77,7 +78,7 @@ async function stateOf({ settings }: RequestContext): Promise<string> {
 
 /**
  * Judges a draft again.
- * @param cause why its amount is known now, where it is not the rate or the rule that it waits for
+ * @param cause the reason of its transfers, if it is not that the missing rate or rule was created
  * @returns the referral as it is then
  */
 export async function rejudgeDraft(
@@ -110,7 +111,7 @@ export async function rejudgeDraft(
       ...(earner && { earner }),
     }),
     ...standing,
-    // What is rejected does not keep its reference from others.
+    // A rejected referral leaves its reference to others.
     ...(standing.status === 'rejected' && { unique_reference: 0 }),
     ...(orderTotal !== null && { order_total: commission.orderTotal }),
     amount: commission.amount,
@@ -121,7 +122,7 @@ export async function rejudgeDraft(
   return after
 }
 
-/** It stays a draft, which a person gives an amount, and no longer says that a rate or a rule is missing. */
+/** The draft remains, until a person gives it an amount; its reason is no longer that a rate or a rule is missing. */
 async function sayTooLarge(tx: WriteTx, settings: Settings, before: Referral): Promise<Referral> {
   if (before.reason === 'too_large') return before
   const after = await store.referrals.update(tx, before, { reason: 'too_large', updated_at: now() })

@@ -1,4 +1,4 @@
-/** Why a referral is worth what it is, and its status, as data and as sentences that can be sent to the affiliate. */
+/** Explains amount and status of a referral, as data and as sentences that can be sent to the affiliate. */
 import { type Static, Type } from 'typebox'
 import { decimalsOf } from '../../base/currencies.ts'
 import { compared, ONE, whole } from '../../base/fraction.ts'
@@ -19,7 +19,7 @@ import { type Referral, referral } from './referral.ts'
 import { type ReportedReversal, reversalText, sentencesOfReversals, sentencesOfStrange } from './reversals.ts'
 import * as store from './store.ts'
 
-/** How many referrals are listed that take back or add to one. */
+/** The most refunds that are listed. */
 const MOST_CHILDREN = 100
 
 export const explanationSchema = Type.Object({
@@ -179,8 +179,8 @@ function beginning(row: Referral, earned: EarningStory, settings: Settings): str
 }
 
 /**
- * Of a referral that was open again when refunds stood below it already, what all of them were earned by: its amount is that
- * of the sale less theirs. Undefined where its amount is what was earned, or what a person has set.
+ * The calculation of a referral together with its refunds, if its own amount is the rest that they leave: it was reinstated when
+ * it had refunds already. Undefined if its amount is what was earned, or what a person has set.
  */
 function sharedWith(
   children: readonly Referral[],
@@ -195,7 +195,7 @@ function sharedWith(
   return isShared ? { ...calculation, left, result: earned } : undefined
 }
 
-/** Why its amount is not what was earned, where nobody has set it. */
+/** Why the amount is not what was earned, although nobody has set it. */
 function sentencesOfShare(
   { amount }: Referral,
   children: readonly Referral[],
@@ -215,7 +215,7 @@ function sentencesOfShare(
   return causes.length === 0 ? [] : [`It is worth ${moneyOf(amount)} now, because ${causes.join(', and ')}.`]
 }
 
-/** Of an amount that is not what was earned: what a person has set, and what it is worth since. */
+/** Says of an amount that is not what was earned what a person has set, and what it is worth since. */
 function sentencesOfHand(
   { amount, type }: Referral,
   children: readonly Referral[],
@@ -233,7 +233,7 @@ function sentencesOfHand(
     return [`${changed}${isUnknown ? '' : ' afterwards'}, and is ${worth}`]
   }
   const since = `with the refunds and disputes since, it is ${worth}`
-  // What was set includes the refunds that stood beside it then, which may be others now.
+  // The amount that was set includes the refunds of that time, and the refunds may be others by now.
   if (children.length > 0 || waivedIn(calculation) !== 0n) return [`${changed}; ${since}`]
   return [`${changed} to ${amountText(corrected.amount, { decimals, currency })}; ${since}`]
 }
@@ -269,7 +269,7 @@ function standingOfEarning({ status, amount, hold_until, payout_id }: Referral):
   return []
 }
 
-/** Below 0, nothing is owed: it lowers what a payout pays. */
+/** A negative amount is not owed: it lowers the next payout. */
 function standingOfDeduction({ status, hold_until, payout_id }: Referral): string[] {
   if (status === 'pending') {
     return [

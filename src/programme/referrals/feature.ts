@@ -34,7 +34,7 @@ export const referrals = feature(referral, {
   listing,
   sheet: { columns, rowsOf },
   checks,
-  // Payout runs pay thousands of referrals without an event for each; the check of the ledger covers paid ones.
+  // Payout runs pay thousands of referrals without an event for each; the check of the ledger covers those.
   unlogged: ({ status, run_item_id }) =>
     status === 'paid' || run_item_id ? ['run_item_id', 'status', 'payout_id'] : ['run_item_id'],
 })

@@ -1,4 +1,4 @@
-/** Ends holds: a referral that is pending until a moment is owed from then on. */
+/** Ends holds: a referral that is pending until a certain time is owed from then on. */
 import { now } from '../../base/time.ts'
 import { type RequestContext, writeMany } from '../../events/write.ts'
 import { finish } from './changing.ts'

@@ -1,7 +1,6 @@
 /**
- * Imports referrals from a file. All lines are first judged by the rules that would create them, in transactions that
- * are rolled back; they are imported only when every line is right. Lines that were imported before are skipped, so a
- * file can be imported again.
+ * Imports referrals from a file. The file is read twice: first, all lines are created in transactions that are rolled back; only
+ * if every line is valid, they are created for good. Lines that were imported before are skipped, so a file can be imported again.
  */
 import { CsvError, type NamedRow, readNamed } from '../../base/csv.ts'
 import { Failure, missingArguments } from '../../base/errors.ts'
@@ -13,8 +12,9 @@ import { createOrFind, withAffiliate } from './rules.ts'
 import { type CreateArguments, createArguments } from './schema.ts'
 
 const knownColumns = argumentsOf({ arguments: createArguments }).map(([name]) => name)
+/** Lines per transaction. */
 const AT_ONCE = 200
-/** Errors that are listed one by one. */
+/** The most errors that are listed one by one. */
 const MOST_ERRORS = 1000
 
 interface LineError {
@@ -35,13 +35,13 @@ export interface Imported {
 export interface ImportOptions {
   /** Opens the file; it is read twice. */
   open(): AsyncIterable<Buffer>
-  /** Makes arguments of the cells of a line. @throws Failure */
+  /** Converts the cells of a line to arguments. @throws Failure */
   read(values: NamedRow['values']): CreateArguments
   /** Columns that are skipped. */
   readonly ignored: readonly string[]
-  /** The context of the referrals, where the file does not name one. */
+  /** The context of the referrals for which the file names none. */
   readonly context: string
-  /** Whether to judge only, and import nothing. */
+  /** Whether to validate only, and import nothing. */
   readonly dry: boolean
   progress(lines: number): void
 }
@@ -59,12 +59,12 @@ interface Line {
   readonly args: CreateArguments
 }
 
-/** Going through the file once. */
+/** One reading of the file. */
 interface Pass {
-  /** Whether what is written stays. */
+  /** Whether to commit what is written. */
   readonly keeps: boolean
   readonly result: Imported
-  /** By what tells referrals apart, the first line that has it. */
+  /** The first line with each combination of affiliate, context, reference and type. */
   readonly lineOfKey: Map<string, number>
 }
 
@@ -98,7 +98,7 @@ function argumentsIn({ line, values, problem }: NamedRow, { read, context }: Imp
 }
 
 /**
- * @param args with the affiliate, who can be named in several ways
+ * @param args with `affiliate_id`, however the line names the affiliate
  * @throws CsvError if an earlier line is about the same referral
  */
 function refuseRepeated({ line, args }: Line, lineOfKey: Map<string, number>): void {
@@ -111,7 +111,7 @@ function refuseRepeated({ line, args }: Line, lineOfKey: Map<string, number>): v
   lineOfKey.set(key, line)
 }
 
-/** Imports all in one transaction, or none where one cannot be. */
+/** Imports the lines in one transaction: all of them, or none if one is invalid. */
 async function importBatch(
   context: RequestContext,
   lines: readonly Line[],
@@ -140,7 +140,7 @@ async function importBatch(
   }
   await write(context, work).catch(refuseOther)
   for (const error of outcome.errors) fail(result, error)
-  // A line that was right has become wrong meanwhile: nothing of its batch is imported.
+  // A line that was valid at the first reading is not any more: nothing of its batch is imported.
   if (keeps && outcome.errors.length > 0) return
   result.imported += outcome.imported
   result.existing += outcome.existing
@@ -162,7 +162,7 @@ function attempt<T>(result: Imported, line: number, work: () => T): T | undefine
   }
 }
 
-/** @throws errors that are not about the line */
+/** @throws error if it is not about the line */
 function sentenceOf(error: unknown): string {
   if (error instanceof Failure || error instanceof CsvError) return error.message
   throw error

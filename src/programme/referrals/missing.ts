@@ -1,4 +1,4 @@
-/** References of a referral's arguments that do not exist. */
+/** Checks that the records exist that the arguments of a referral refer to. */
 import type { Problems } from '../../base/errors.ts'
 import { noSuch } from '../../records/store.ts'
 import type { Db } from '../../storage/database.ts'
@@ -10,11 +10,11 @@ import type { Referral } from './referral.ts'
 import type { CreateArguments } from './schema.ts'
 import * as store from './store.ts'
 
-/** The referral that is edited. If its affiliate was deleted, it stays theirs. */
+/** The referral that is edited. Its own affiliate may have been deleted. */
 export type Before = Pick<Referral, 'affiliate_id' | 'amount' | 'status' | 'type'> &
   Partial<Links & Pick<Referral, 'id' | 'conversion_id'>>
 
-/** What the arguments name and does not exist. */
+/** A problem for each argument that refers to a record that does not exist. */
 export async function missingIn(db: Db, args: Partial<CreateArguments>, before?: Before): Promise<Problems> {
   const { affiliate_id, type = before?.type ?? 'sale' } = args
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
@@ -34,10 +34,10 @@ async function canWriteOff(db: Db, affiliateId: number, type: Referral['type']):
   return type === 'write_off' && (await owedTo(db, affiliateId)) !== 0n
 }
 
-/** What a referral may name beside its affiliate. */
+/** What a referral may refer to besides its affiliate. */
 type Links = Pick<Referral, 'visit_id' | 'customer_id' | 'parent_id'>
 
-/** Visits are stored for a limited time and customers may be deleted: an identifier that once existed may be named. */
+/** Visits are stored for a limited time, and customers may be deleted: an identifier that existed once is accepted. */
 async function problemsOfLinks(
   db: Db,
   args: Partial<Links>,
@@ -57,7 +57,7 @@ async function problemsOfLinks(
       return (await isThere(db, args[name]!)) ? {} : { [name]: noSuch(target, { orNone: true }) }
     }),
   )
-  // That of a referral of a conversion cannot change at all.
+  // The `parent_id` of a referral of a conversion cannot change at all (`decide`).
   const isUnderItself =
     args.parent_id &&
     before.id !== undefined &&
@@ -69,7 +69,7 @@ async function problemsOfLinks(
   )
 }
 
-/** Far more than a refund of a refund. */
+/** Chains are much shorter: a refund of a refund has two parents. */
 const MOST_PARENTS = 100
 
 /** Whether a referral is another one, or below it. */

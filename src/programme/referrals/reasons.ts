@@ -1,16 +1,16 @@
-/** Why the service has made a referral a draft, or rejected it, behind "because". Pure. */
+/** Why the service has made a referral a draft, or rejected it, in words that follow "because". Pure. */
 import { type DraftReason, draftReasons, ENDED } from '../commission/engine.ts'
 import { missingRateText } from '../commission/explanation.ts'
 import type { Referral } from './referral.ts'
 
 type Reasoned = Pick<Referral, 'status' | 'reason' | 'original_currency' | 'created_at'>
 
-/** Of a referral that is rejected because nothing is left of its sale. */
+/** The reason of a referral that is rejected because nothing is left of its sale. */
 export const REFUNDED = 'refunded'
-/** Of a referral that is rejected because another report of its payment earns. */
+/** The reason of a referral that is rejected because its sale was reported twice, and the other report earns. */
 export const DUPLICATE = 'duplicate'
 
-/** Of a refund that follows from an amount that a person has set for its sale. */
+/** The reason of a refund that balances an amount that a person has set. */
 export const CORRECTED = 'corrected'
 
 const ofDrafts: Readonly<Record<DraftReason, (referral: Reasoned) => string>> = {
@@ -26,21 +26,21 @@ const ofRejections: Readonly<Record<string, string>> = {
   [ENDED]: 'the rule pays for no more orders of this customer',
 }
 
-/** Whether the reports of its payment have rejected it, and no person. */
+/** Whether reports of its payment have rejected it, not a person. */
 export const isTakenBack = ({ status, reason }: Pick<Referral, 'status' | 'reason'>): boolean =>
   status === 'rejected' && (reason === REFUNDED || reason === DUPLICATE)
 
-/** The reason of a draft, or of one that a person has rejected since, which is not that of the rejection. */
+/** Why a referral is a draft, or was one before a person rejected it. */
 export const draftReasonOf = ({ reason }: Pick<Referral, 'reason'>): DraftReason | undefined =>
   draftReasons.find(known => known === reason)
 
-/** Why a referral is a draft, to stand behind "because"; undefined if the service has not made it one. */
+/** The same in words; undefined if it is not, and was not, a draft. */
 export function whyDraft(referral: Reasoned): string | undefined {
   const reason = draftReasonOf(referral)
   return reason && ofDrafts[reason](referral)
 }
 
-/** Undefined where a person has decided so: the reason of a refund is that of its record. */
+/** Why a referral has its status, in words; undefined if a person has decided it. The reason of a refund is not about its status. */
 export function becauseOf(referral: Reasoned & Pick<Referral, 'type'>): string | undefined {
   if (referral.status === 'draft') return whyDraft(referral)
   return referral.status === 'rejected' && referral.type !== 'refund'

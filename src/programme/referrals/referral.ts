@@ -26,7 +26,7 @@ import { byAffiliateName } from '../affiliates/name.ts'
 import { draftReasons } from '../commission/engine.ts'
 import { types } from './types.ts'
 
-/** The length of the index of AffiliateWP; no shop has longer references. */
+/** As long as in AffiliateWP. */
 const MAX_REFERENCE = 190
 const MAX_JSON = 65_535
 
@@ -34,10 +34,10 @@ const MAX_JSON = 65_535
 export const statuses = ['draft', 'pending', 'unpaid', 'paid', 'rejected'] as const
 const sentStatuses = ['pending', 'unpaid', 'paid', 'rejected'] as const
 
-/** About the customer, so the erasure of the affiliate leaves it. */
+/** It is about the customer, so it stays when the affiliate is erased. */
 const ofBuyer = { personal: 'keep', money: false } as const
 
-/** The same as text, which client programs of AffiliateWP expect. */
+/** A link that is shown as text, as client programs of AffiliateWP expect. */
 const textLink = (description: string) =>
   ({
     ...link(description),
@@ -78,7 +78,7 @@ const total = Type.Number({
   maximum: MAX_AMOUNT,
   description: 'What the customer paid, in the same currency as the amount.',
 })
-/** Says what an affiliate did. */
+/** It says what the affiliate did, so it is erased with them. */
 const rejection = words(
   line(500),
   'Reason for the rejection, for the affiliate; only if the referral is or becomes rejected.',
@@ -110,7 +110,7 @@ const fields = {
   },
   amount: {
     ...amount('What the affiliate earns'),
-    // Of refunds and write-offs it is negative.
+    // Refunds and write-offs may be negative.
     filter: amountFilter(-MAX_AMOUNT),
     wire: Type.String({
       description: 'What the affiliate earns, with the decimals of the currency: "10.00".',
@@ -181,7 +181,7 @@ const fields = {
       toUnits(value, settings.decimals) === undefined ? decimalsReason(settings) : undefined,
     sample: () => null,
   },
-  /** A pending referral without it waits for a review. */
+  /** When a hold ends. A pending referral without one waits for a review. */
   hold_until: {
     type: 'integer',
     nullable: true,
@@ -196,21 +196,21 @@ const fields = {
     keep: (value: string) => parseMoment(value)!.first,
     sample: () => null,
   },
-  /** What a person has said of its rejection; it ends with that. */
+  /** The reason that a person has given for the rejection; removed when the rejection ends. */
   rejection_reason: { ...besideRecord(serviceOnly(rejection), { inEvents: true }), edit: rejection.edit },
-  /** Why the service has decided its status; '' where a person has. */
+  /** Why the service has given it its status, or what a refund follows from; '' if a person has decided. */
   reason: {
     ...internalText({ ...neither, inEvents: true }),
     filter: anyOf(
       listOf(choice(draftReasons), 'Only drafts that the service made for one of these reasons.'),
     ),
   },
-  /** The conversion behind it; 0 when it was recorded by itself. */
+  /** The conversion that it follows from; 0 if none was reported. */
   conversion_id: {
     ...internalNumber({ ...neither, inEvents: true }),
     filter: anyOf(identifiers('Only referrals of one of these conversions.')),
   },
-  /** The version of the rule that it was judged by; 0 when there was none. */
+  /** The version of the rule that was applied; 0 if none was. */
   rule_id: {
     ...internalNumber({ ...neither, inEvents: true }),
     filter: anyOf(identifiers('Only referrals to which one of these versions of rules was applied.')),
@@ -230,9 +230,9 @@ const fields = {
     filter: anyCurrency("Only referrals earned in one of these currencies, other than the programme's."),
   },
   exchange_rate: internalText({ ...neither, inEvents: true }),
-  /** How its amount was computed, see `commission/calculation.ts`; '' when the amount was sent. */
+  /** How its amount was computed, see `commission/calculation.ts`; '' if the amount was sent. */
   calculation: internalText({ ...neither, secret: true }),
-  /** The item of an approved payout run that reserves it; 0 when there is none. */
+  /** The item of an approved payout run that has reserved or paid it; 0 if there is none. */
   run_item_id: {
     ...internalNumber({ ...neither, inEvents: true }),
     filters: {
@@ -243,9 +243,9 @@ const fields = {
       ),
     },
   },
-  /** 1 when no other referral may have the same context, reference, affiliate and type. */
+  /** 1 if no other referral may have the same context, reference, affiliate and type. */
   unique_reference: internalNumber({ ...neither, secret: true }),
-  /** SHA-256 of the arguments of its creation, by which a repeated request is recognised. */
+  /** SHA-256 of the arguments with which it was created, by which a repeated request is recognised. */
   request_hash: internalText({ ...neither, secret: true }),
 } as const
 
@@ -258,7 +258,7 @@ export const referral = kind({
   indexed: ['affiliate_id', 'amount', 'reference', 'status', 'date'],
   idLast: true,
   actions,
-  // What refunds and disputes leave of the sale, where that changes and the amount does not.
+  // Logged if refunds or disputes change what is left of the sale, and the amount stays the same (`coverAnew`).
   plain: ['left'],
 })
 

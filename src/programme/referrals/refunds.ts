@@ -1,4 +1,7 @@
-/** The referrals that take back part of what a sale has earned, or add to it: each is one step, and none is changed. */
+/**
+ * Referrals of type refund: each takes back part of what a sale has earned, or adds to it. What is reported later is recorded as
+ * one more refund; earlier ones stay as they are.
+ */
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
@@ -6,10 +9,13 @@ import type { Reason } from '../ledger/because.ts'
 import { earn } from './changing.ts'
 import { type Referral, referral } from './referral.ts'
 
-/** What a refund follows from. */
+/** What a refund takes from the report or the decision that it follows from. */
 export type Cause = Pick<Referral, 'reference' | 'reference_key' | 'created_at' | 'reason' | 'conversion_id'>
 
-/** @param own the referral of the sale; @param amount below 0 to take back */
+/**
+ * @param own the referral of the sale
+ * @param amount in minor units; below 0 to take back
+ */
 export function recordRefund(
   tx: WriteTx,
   own: Referral,

@@ -1,7 +1,7 @@
-/** What a person has said of why a referral is rejected: it is about the affiliate, and ends with the rejection. */
+/** The reason that a person has given for a rejection. It is about the affiliate. */
 import type { Referral } from './referral.ts'
 
-/** It ends with the rejection, and where another affiliate has earned it, of whom nothing was said yet. */
+/** Removes the reason with the end of the rejection, and when the referral is moved to another affiliate without a new reason. */
 export function endOfRejection(
   before: Pick<Referral, 'status' | 'affiliate_id'>,
   {

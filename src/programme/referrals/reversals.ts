@@ -14,12 +14,12 @@ export interface ReportedReversal {
   readonly occurred_at: number
 }
 
-/** How many are named one by one. */
+/** The most that are named one by one. */
 const MOST_NAMED = 50
 
 /** 'There was a refund of 20.00 USD on 2026-01-05 (conversion 7).' */
 export function sentencesOfReversals(reversals: readonly ReportedReversal[]): string[] {
-  // Some shops report with each change of an order that nothing of it is disputed.
+  // Some shops report, with each change of an order, a disputed total of 0.
   const isDisputed = reversals.some(({ kind, amount }) => kind === 'dispute' && amount > 0)
   return reversals
     .filter(reversal => isDisputed || reversal.kind !== 'dispute' || !isTotal(reversal))
@@ -27,7 +27,7 @@ export function sentencesOfReversals(reversals: readonly ReportedReversal[]): st
     .map(reversal => `There ${isTotal(reversal) ? 'were' : 'was'} ${reversalText(reversal)}.`)
 }
 
-/** Those in another currency than their sale, before which they were reported. */
+/** About reports that came before their sale, and in another currency. */
 export function sentencesOfStrange(
   reversals: readonly Pick<ReportedReversal, 'kind' | 'amount' | 'currency'>[],
   ofSale: string,
@@ -41,11 +41,11 @@ export function sentencesOfStrange(
     })
 }
 
-/** Of what was reported before its sale in another currency, which nobody can know to have been meant. */
+/** The end of a sentence about such a report: what it would be in the currency of the sale is not known. */
 export const strangeText = (ofSale: string): string =>
   `takes nothing back, because the sale is in ${ofSale}: report it once more in ${ofSale}, with a part of its own.`
 
-/** It reports all refunds, or all disputes, up to its time. */
+/** Whether it reports the total of all refunds, or of all disputes, up to its time. */
 const isTotal = ({ kind, cumulative }: ReportedReversal) => kind !== 'dispute_won' && cumulative === 1
 
 /** 'a refund of 20.00 USD on 2026-01-05 (conversion 7)', or 'refunds of 20.00 USD in all by 2026-01-05 (conversion 7)' */

@@ -76,7 +76,7 @@ type Status = NonNullable<EditArguments['status']>
 const become = (status: Status) => (context: RequestContext, referral_id: number, reason: object) =>
   rules.edit(context, { referral_id, status, ...reason })
 
-/** What was paid by hand would be owed once more: that is decided one by one. */
+/** A referral that is paid without a payout would be owed once more. That is not for a bulk action to decide. */
 async function approve(context: RequestContext, referral_id: number, reason: object) {
   const { status, payout_id } = await rules.get(context, referral_id)
   if (status === 'paid' && payout_id === 0) {
@@ -109,7 +109,7 @@ export const referrals: Resource = {
   ],
 }
 
-/** What only the administration area shows of referrals. */
+/** Endpoints of the administration area only. */
 export const referralsInArea: Resource = {
   ...referrals,
   endpoints: [

@@ -1,6 +1,6 @@
 /**
- * Rules for referrals. The amount of a referral is in the ledger, in the account for its status: whatever changes
- * status, amount or affiliate posts the difference in the same transaction.
+ * Rules for referrals. The ledger holds the amount of each referral in the account for its status: whatever changes status, amount
+ * or affiliate posts the difference in the same transaction.
  */
 import { hash } from 'node:crypto'
 import { allAtOnce } from '../../base/at-once.ts'
@@ -96,7 +96,7 @@ function newRowOf(args: CreateArguments, settings: Settings, actor: number) {
   const origin = { time: now(), actor }
   const newRow = referral.newRow({ ...args, status, currency }, inCurrencyOf(args, settings), origin)
   const unique_reference = isUnique(newRow, settings)
-  // Also of what need not be unique: whoever imports a file again finds it.
+  // Even if the reference need not be unique: a repeated import recognises the referral by it.
   return { ...newRow, unique_reference, request_hash: isCalled(newRow) ? requestHash(args, settings) : '' }
 }
 
@@ -104,7 +104,7 @@ function newRowOf(args: CreateArguments, settings: Settings, actor: number) {
 const uniqueIfDraft = (newRow: ReturnType<typeof newRowOf>, settings: Settings) =>
   newRow.status === 'draft' ? { ...newRow, unique_reference: isUnique(newRow, settings) } : newRow
 
-/** Inserts it, or answers with the one that the same request created earlier. @throws Failure reference_taken */
+/** Inserts the row, or finds the referral that the same request created earlier. @throws Failure reference_taken */
 async function insertOnce(
   tx: WriteTx,
   newRow: ReturnType<typeof newRowOf>,
@@ -123,7 +123,7 @@ async function insertOnce(
 }
 
 /**
- * The same for callers who repeat requests: finds the earlier referral even where references need not be unique.
+ * Creates a referral, or finds the one that the same arguments created earlier, even if references need not be unique.
  * @throws Failure as `create` does
  */
 export async function createOrFind(context: RequestContext, args: CreateArguments): Promise<Created> {
@@ -150,7 +150,7 @@ export async function createOrFind(context: RequestContext, args: CreateArgument
  */
 async function edit(context: RequestContext, args: EditArguments): Promise<Referral> {
   return write(context, async tx => {
-    // Sent together, and in this order, as reports lock them: with a change of the settings they would else wait in a circle.
+    // Sent together, and locked in the order in which reports lock them: otherwise, both could wait for each other.
     const [settings, , row, eventId] = await Promise.all([
       context.settings.lock(tx),
       args.amount === undefined ? undefined : lockNamesOfReferral(tx, args.referral_id),
@@ -181,7 +181,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     const after = await store.referrals.update(tx, before, changes, refuseTaken)
     await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { eventId })
     await balance(tx, { before, after }, settings)
-    // The terms of the other affiliate may be known.
+    // The other affiliate may have the terms that the draft waits for.
     const isMovedDraft = after.status === 'draft' && after.affiliate_id !== before.affiliate_id
     return isMovedDraft ? rejudgeDraft(tx, settings, after, 'referral.edit') : after
   })
@@ -268,7 +268,10 @@ function problemOfCurrency(sentCurrency: string, { currency }: Settings): Proble
     : { currency: `must be ${currency}: what the affiliate earns is in it.` }
 }
 
-/** A referral that a run is about to pay stays as it is; of one that a payout has paid, what moves no money can change. */
+/**
+ * A referral that an approved payout run has reserved cannot change. One that a payout has paid can, as far as it moves no money.
+ * @throws Failure referral_conflict
+ */
 async function refuseReservedOrPaid(tx: WriteTx, before: Referral, after?: Referral): Promise<void> {
   if (after && isAlready(before, after)) return
   if (before.run_item_id !== 0 && before.status === 'unpaid') {
@@ -304,7 +307,7 @@ function requestHash(args: CreateArguments, settings: Settings): string {
   return hash('sha256', JSON.stringify(columns), 'base64url')
 }
 
-/** Whether the arguments are those that created the referral, or describe it as it is now. */
+/** Whether the arguments are those with which the referral was created, or describe it as it is now. */
 function isSame(
   existingReferral: Referral,
   row: { request_hash: string },

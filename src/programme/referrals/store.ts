@@ -1,4 +1,4 @@
-/** The queries that only referrals have: by their reference, and many at once. */
+/** The queries that only referrals have. */
 import { type Insertable, sql } from 'kysely'
 import type { Criteria } from '../../records/filters.ts'
 import { storeOf } from '../../records/store.ts'
@@ -25,8 +25,8 @@ const insertion = prepared((tx: Db, row: NewReferral) =>
 )
 
 /**
- * Waits for a transaction that is inserting another of the same reference.
- * @returns undefined when there is one; a row that is inserted later (`insertLater`) fails the transaction instead
+ * Waits for any transaction that is inserting a referral with the same reference.
+ * @returns undefined if there is one; a row whose insertion is put off (`insertLater`) fails the transaction instead
  */
 export async function insertUnlessTaken(tx: Tx, row: Omit<Referral, 'id'>): Promise<Referral | undefined> {
   const waiting = insertLater(tx, 'referrals', row)
@@ -60,7 +60,7 @@ const calledSo = prepared((db: Db, { reference, context, affiliate_id, type }: U
     .limit(1),
 )
 
-/** The referral that has its reference. */
+/** The referral that has the reference, if it must be unique. */
 export async function findTaken(
   db: Db,
   { reference, context, affiliate_id, type }: Unique,
@@ -68,7 +68,7 @@ export async function findTaken(
   return (await takenQuery(db, { reference, context, affiliate_id, type }))[0]
 }
 
-/** The first referral with this identity, whether or not it has to be unique. */
+/** The first referral with the reference, whether or not it must be unique. */
 export async function findCalled(db: Db, identity: Unique): Promise<Referral | undefined> {
   return (await calledSo(db, identity))[0]
 }
@@ -78,7 +78,7 @@ const ofVisit = prepared((tx: Db, { visitId, affiliateId, without }: OfVisit) =>
     .selectFrom('referrals')
     .select('id')
     .where('visit_id', '=', visitId)
-    // The index has only these.
+    // Needed for the index, which has only such rows.
     .where('visit_id', '<>', sql.lit(0))
     .where('affiliate_id', '=', affiliateId)
     .where('status', 'in', earnedStatuses)
@@ -90,11 +90,11 @@ const ofVisit = prepared((tx: Db, { visitId, affiliateId, without }: OfVisit) =>
 interface OfVisit {
   readonly visitId: number
   readonly affiliateId: number
-  /** A referral that does not count any more. */
+  /** A referral to leave out. */
   readonly without: number
 }
 
-/** The first referral that counts and names the visit. */
+/** The first earned referral that names the visit. */
 export async function firstOfVisit(tx: Tx, of: OfVisit): Promise<number | undefined> {
   return (await ofVisit(tx, of))[0]?.id
 }
@@ -106,7 +106,7 @@ const several = prepared((tx: Db, { ids }: { ids: readonly number[] }) =>
 /** The referrals that exist, by identifier, locked until the transaction ends. */
 export async function lockReferrals(tx: Tx, ids: readonly number[]): Promise<Map<number, Referral>> {
   const lockedRows = new Map<number, Referral>()
-  // In order, so that two transactions that lock some of the same wait for one another only once.
+  // In order, so that two transactions that lock some of the same referrals never wait for each other in a circle.
   for (const batch of inParts([...ids].sort((a, b) => a - b))) {
     for (const row of await several(tx, { ids: batch })) lockedRows.set(row.id, row)
   }
@@ -125,8 +125,8 @@ const withSale = prepared((tx: Db, { id }: { id: number }) =>
 )
 
 /**
- * The referral, locked until the transaction ends. Of a refund, that of its sale is locked before it, as whatever changes both
- * does: others would wait in a circle.
+ * The referral, locked until the transaction ends. Before a refund, the referral of its sale is locked: whatever changes both locks
+ * them in this order, so that transactions do not wait for each other in a circle.
  */
 export async function lockForChange(tx: Tx, id: number): Promise<Referral | undefined> {
   return (await withSale(tx, { id })).find(row => row.id === id)
@@ -151,7 +151,7 @@ export async function setPaying(
   for (const batch of inParts(ids)) await paying.later(tx, { ids: batch, change })
 }
 
-/** The count and sum of what meets the criteria, for each status that occurs. */
+/** Count and sum of the referrals that meet the criteria, for each status that occurs. */
 export async function sumByStatus(db: Db, criteria: Criteria) {
   return db
     .selectFrom('referrals')
@@ -179,7 +179,7 @@ const orders = prepared((db: Db, { customerId, at }: { customerId: number; at: n
     .where(({ not }) => not(isDuplicate)),
 )
 
-/** How many orders of a customer led to referrals up to a second, and when the first one was: one that was reported twice is one. */
+/** The number of a customer's orders up to a time, and the time of the first. An order that was reported twice counts once. */
 export async function ordersOf(
   db: Db,
   customerId: number,
@@ -205,7 +205,7 @@ export async function lockDue(tx: Tx, now: number, limit: number): Promise<Refer
   return dueQuery(tx, { now, limit })
 }
 
-const draftOf = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>
+const anyDraftOf = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>
   db
     .selectFrom('referrals')
     .select('id')
@@ -216,7 +216,7 @@ const draftOf = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>
 
 /** Whether an affiliate has a draft. */
 export async function hasDrafts(db: Db, affiliateId: number): Promise<boolean> {
-  return (await draftOf(db, { affiliateId })).length > 0
+  return (await anyDraftOf(db, { affiliateId })).length > 0
 }
 
 interface DraftPage {
@@ -244,7 +244,7 @@ export async function lockDrafts(
     .execute()
 }
 
-/** With the columns that its record does not show. */
+/** A referral with all columns, also those that are not part of the record. */
 export async function findWhole(db: Db, id: number): Promise<Referral | undefined> {
   return db.selectFrom('referrals').selectAll().where('id', '=', id).executeTakeFirst()
 }
@@ -252,13 +252,14 @@ export async function findWhole(db: Db, id: number): Promise<Referral | undefine
 const below = (db: Db, id: number, limit: number) =>
   db.selectFrom('referrals').selectAll().where('parent_id', '=', id).orderBy('id').limit(limit)
 
-/** The first referrals that take back or add to one. */
+/** The first children of a referral, which take back part of it or add to it. */
 export async function childrenOf(db: Db, id: number, limit: number): Promise<Referral[]> {
   return below(db, id, limit).execute()
 }
 
 /**
- * The same, locked until the transaction ends: before it posts anything, since whoever has one of them may wait for the balance.
+ * The same, locked until the transaction ends. Call it before anything is posted: a transaction that has locked one of them may be
+ * waiting for the balance.
  */
 export async function lockChildren(tx: Tx, id: number, limit: number): Promise<Referral[]> {
   return below(tx, id, limit).forUpdate().execute()
@@ -268,7 +269,7 @@ const keeping = prepared((tx: Db, { id, calculation }: { id: number; calculation
   tx.updateTable('referrals').set({ calculation }).where('id', '=', id),
 )
 
-/** Stores what a later refund of the sale is computed from. */
+/** Changes the calculation alone, from which later refunds of the sale are computed. */
 export async function keepCalculation(tx: Tx, id: number, calculation: string): Promise<void> {
   await keeping(tx, { id, calculation })
 }

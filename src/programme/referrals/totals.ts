@@ -20,7 +20,7 @@ export const referralTotals = Type.Object({
   by_status: Type.Object(byStatus, { description: 'Number and sum for each status.' }),
 })
 
-/** Counts, and exact sums in the programme's currency, of the referrals that filters leave. */
+/** @param args the filters */
 export async function totalReferrals(context: Context, args: object) {
   const settings = await context.settings.current()
   const rows = await sumByStatus(context.database.replica, narrowed(referral, args, settings))

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { GONE, TWICE } from '../commission/calculation.ts'
 import { correctionTypes, earnedStatuses } from './types.ts'
 
-/** The condition that a row of referrals is for what was sold, and corrects nothing. */
+/** The condition that a row of referrals is for a sale, and is no correction. */
 export const isForSale = sql<boolean>`type NOT IN (${sql.join(correctionTypes.map(type => sql.lit(type)))})`
 
 /** The condition that a row of referrals is earned. */
@@ -11,5 +11,5 @@ export const isEarned = sql<boolean>`status IN (${sql.join(earnedStatuses.map(st
 /** The condition that nothing is left of a referral's sale. */
 export const isGone = sql<boolean>`(calculation LIKE ${sql.lit(`%${GONE}%`)})`
 
-/** The condition that the sale of a referral was reported twice, and the payment earns by the other report. */
+/** The condition that the sale of a referral was reported twice, and the other report earns. */
 export const isDuplicate = sql<boolean>`(calculation LIKE ${sql.lit(`%${TWICE}%`)})`

@@ -1,7 +1,7 @@
 /** What a referral is for, and when it counts. Apart from the record's definition, so that the browser can load it. */
 
 export const saleTypes = ['sale', 'lead', 'opt-in'] as const
-/** May be negative, and need no references of their own: a sale can be taken back in many parts. */
+/** May be negative, and need no unique reference, because a sale can be taken back in many parts. */
 export const correctionTypes = ['refund', 'write_off'] as const
 export const types = [...saleTypes, ...correctionTypes] as const
 type ReferralType = (typeof types)[number]

@@ -1,4 +1,4 @@
-/** The visit that a referral names counts as converted by it. */
+/** Marks the visit that a referral names as converted by it. */
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import { convert, release, visits } from '../visits/store.ts'
@@ -7,8 +7,8 @@ import { firstOfVisit } from './store.ts'
 import { isEarned } from './types.ts'
 
 /**
- * A visit counts as converted once its referral is approved, until that is rejected, deleted, or names another visit or
- * affiliate, and no other one that counts names the visit.
+ * A visit is converted once a referral that names it is earned. When that is rejected, deleted, or names another visit or affiliate,
+ * another earned referral that names the visit takes its place; without one, the visit is no longer converted.
  */
 export async function tellVisits(
   tx: WriteTx,
@@ -27,10 +27,10 @@ export async function tellVisits(
   }
 }
 
-/** From a referral that no longer counts for its visit to another one that does, if there is any. */
+/** Gives the visit of a referral to another earned referral that names it, if there is one. */
 async function passVisitOn(tx: WriteTx, before: Referral, time: number): Promise<void> {
   const { id, visit_id: visitId, affiliate_id: affiliateId } = before
-  // Locked, since another referral of the visit may be losing it at the same moment. It may have been removed.
+  // Another referral of the visit may be losing it at the same moment; the visit may also have been removed.
   if (!(await visits.lock(tx, visitId))) return
   await release(tx, { visitId, referralId: id, time })
   const referralId = await firstOfVisit(tx, { visitId, affiliateId, without: id })

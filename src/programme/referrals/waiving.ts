@@ -1,4 +1,4 @@
-/** Of what refunds and disputes have taken back, how much a person can give back. Pure. */
+/** How much a person can waive of what refunds and disputes have taken back. Pure. */
 import { Failure } from '../../base/errors.ts'
 import { type Fraction, fraction, ONE, ZERO } from '../../base/fraction.ts'
 import { mostOf, owedOf, waivedBy, waivedOf, withoutWaived } from '../commission/amounts.ts'
@@ -8,11 +8,10 @@ import type { PaymentReport } from '../conversions/reversals-store.ts'
 import { reversalsIn, saleOf } from '../conversions/sold.ts'
 import type { Referral } from './referral.ts'
 
-/** The reports of a payment. */
 type Reports = readonly PaymentReport[]
 
 /**
- * What a dispute has taken back is given back once it is won.
+ * Refuses to reinstate the refund of a dispute that was won: it takes nothing back any more.
  * @throws Failure referral_conflict
  */
 export function refuseWon(refund: Referral, reports: Reports): void {
@@ -20,7 +19,7 @@ export function refuseWon(refund: Referral, reports: Reports): void {
   if (dispute && isOver(dispute, reversals)) throw wasWon(refund)
 }
 
-/** The report by which the dispute was won that a refund follows from; undefined where totals say how much is disputed. */
+/** The report that the dispute of a refund was won; undefined if it was not, or if totals say how much is disputed. */
 export function winOf(refund: Referral, reports: Reports): number | undefined {
   const { dispute, reversals } = disputeOf(refund, reports)
   if (!dispute || isTotalOfDisputes(dispute) || !isOver(dispute, reversals)) return undefined
@@ -33,7 +32,7 @@ function disputeOf({ conversion_id }: Referral, reports: Reports) {
   return { dispute: reversals.find(({ id, kind }) => id === conversion_id && kind === 'dispute'), reversals }
 }
 
-/** Whether it gives back what a dispute took that was won. */
+/** Whether a referral gives back what a dispute took that was won. */
 const isOfWin = ({ conversion_id, amount }: Referral, reports: Reports): boolean =>
   amount > 0 && reports.some(({ id, kind }) => id === conversion_id && kind === 'dispute_won')
 
@@ -44,8 +43,8 @@ const wasWon = ({ parent_id }: Referral) =>
   })
 
 /**
- * What was taken back may have been given back since: without it, more would be owed than the sale can earn, or more given
- * back of disputes than they take.
+ * Refuses to waive a refund whose amount was given back since, in another way: more would be owed than the sale can earn, or more
+ * given back of disputes than they take.
  * @param before the calculation of the sale's referral
  * @param decision that the refund is waived
  * @throws Failure referral_conflict
@@ -54,7 +53,7 @@ export function refuseTwice(refund: Referral, before: Calculation, decision: Wai
   const { parent_id } = refund
   const calculation = waivedBy(before, decision)
   const [was, is, most] = [owedOf(before), owedOf(calculation), mostOf(calculation)]
-  // What a person has taken by rejecting what a dispute had given back can be given again.
+  // A person may have rejected what a won dispute gave back; that can be given again.
   const owed = refund.amount > 0 && was !== undefined ? was + decision.amount : is
   if (owed !== undefined && most !== undefined && (owed > most || owed - was! < decision.amount)) {
     throw addsTooMuch(refund, `More than all of its sale earns would be owed with referral ${parent_id}`)
@@ -79,8 +78,8 @@ const addsTooMuch = ({ parent_id }: Referral, why: string) =>
   })
 
 /**
- * Whether more was waived of disputes than is disputed: a total of disputes stands for all that there are at its time, and what an
- * earlier one has taken back may have been given back by one between them.
+ * Whether more was waived of disputes than is disputed. This can happen if a shop reports totals of disputes: a later total may have
+ * given back what an earlier one took.
  */
 function isMoreThanDisputed(calculation: Calculation, reports: Reports): boolean {
   const sale = saleOf(reports)
@@ -95,9 +94,9 @@ function isMoreThanDisputed(calculation: Calculation, reports: Reports): boolean
   const paid = BigInt(sale.amount)
   const rest = paid - disputed(reversals)
   const alone = paid === 0n || rest < 0n ? ZERO : fraction(rest, paid)
-  // Disputes have taken from what refunds have left, or refunds from what disputes have left.
+  // What disputes take is measured in both orders: after the refunds, and before them.
   const most = [worth(leftOf(paid, refunds)) - worth(coveredOf(calculation)), worth(ONE) - worth(alone)]
   const sum = waived.reduce((all, amount) => all + amount)
-  // Each was rounded by itself.
+  // Each amount was rounded by itself, so the sum may differ by one unit for each.
   return most.every(one => sum > one + BigInt(waived.length))
 }
