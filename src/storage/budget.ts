@@ -1,4 +1,4 @@
-/** Time budget of one request's reads, with its caller and an abort signal. */
+/** How much time the reads of one request may take, who makes it, and a signal that aborts them. */
 export class ReadBudget {
   readonly caller: string
   readonly signal: AbortSignal
@@ -22,7 +22,7 @@ export class ReadBudget {
     return this.#budgetMs + this.#renewedAtMs - this.#readMs
   }
 
-  /** Starts the budget again from zero. */
+  /** Grants the full budget once more. */
   renew(): void {
     this.#renewedAtMs = this.#readMs
   }

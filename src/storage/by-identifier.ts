@@ -57,7 +57,7 @@ export function byIdentifier<T extends keyof Tables, R extends { id: number }>(
   }
 }
 
-/** Pads to a power of two with the last identifier, so that only a handful of query shapes is built. */
+/** Pads to a power of two by repeating the last identifier, so that only a few different queries are built. */
 function padded(ids: number[]): number[] {
   const length = 2 ** Math.ceil(Math.log2(ids.length))
   return [...ids, ...Array<number>(length - ids.length).fill(ids.at(-1)!)]

@@ -1,4 +1,4 @@
-/** Rows per statement. Few shapes, so that each is built once. */
+/** Rows per statement: only a few sizes, so that each statement is built once and used again. */
 const CHUNKS = [100, 10, 1]
 
 /** Splits rows into chunks, each for one prepared statement. */
@@ -9,7 +9,7 @@ export function* chunksOf<T>(rows: readonly T[]): Generator<T[]> {
   }
 }
 
-/** Bounds the values of a statement that names rows, and the number of different statements. */
+/** The most identifiers that one statement names. */
 const NAMED_PER_STATEMENT = 500
 
 /** Splits identifiers into those of one statement each. */

@@ -24,7 +24,7 @@ export const asOneText = (columns: readonly string[]): RawBuilder<string> =>
     sql` || ' ' || `,
   )})`
 
-/** Every engine has `json_each`, of an object. */
+/** The keys of a JSON object, because both engines have `json_each` for objects. */
 function amongCandidates(id: RawBuilder<unknown>, candidates: string): RawBuilder<boolean> {
   return sql<boolean>`${id} IN (SELECT cast(key AS bigint) FROM json_each(${candidates}))`
 }

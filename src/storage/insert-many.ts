@@ -1,18 +1,18 @@
 /**
- * Inserts many rows by few statements: where they are round trips, one takes all rows as a single value; otherwise a
- * prepared statement takes several, since to begin one (each index is opened, and the last identifier read) costs as
- * much as to insert a row.
+ * Inserts many rows by few statements. If a statement is a round trip, it takes all rows as a single JSON value. On the embedded
+ * engine, a prepared statement takes several rows: starting one (it opens each index and reads the last identifier) costs as much
+ * as inserting a row.
  */
 import { sql } from 'kysely'
 import { memberOf } from '../base/unknown.ts'
 import type { Db, Tx } from './database.ts'
 import { directRun, prepared, type Refuse, type RunDirectly, waitingOf } from './prepared.ts'
 
-/** Limits the length of the value. */
+/** Limits the length of the JSON value. */
 const ROWS_PER_STATEMENT = 1000
 /**
- * Of one statement where it is no round trip; more gain nothing. The rest is inserted row by row, so that each table has two
- * statements to be kept.
+ * Rows of one statement on the embedded engine; more are not faster. The rest is inserted row by row, so that only two statements
+ * per table are cached.
  */
 export const ROWS_AT_ONCE = 16
 
@@ -62,7 +62,7 @@ export async function insertManyUnawaited(
   }
 }
 
-/** The same where a statement is no round trip. */
+/** The same for the embedded engine. */
 export function insertRows<R>(
   run: RunDirectly,
   { table, ending = '' }: Insertion,
@@ -86,15 +86,15 @@ const namesOf = ([first = {}]: readonly object[]) =>
     .join(', ')
 
 /**
- * Rows that `work` inserts by `insertLater` are inserted together where that is faster, at its end or before a statement
- * that names their table. A row that the database refuses fails the transaction then, and not whoever inserted it.
+ * Rows that `work` inserts by `insertLater` are inserted together, if that is faster: at the end, or before a statement that names
+ * their table. If the database refuses one of them then, the transaction fails, not the call that inserted it.
  */
 export async function insertTogether<T>(tx: Tx, work: () => Promise<T>): Promise<T> {
   const waiting = waitingOf(tx)
   return waiting ? waiting.during(work) : work()
 }
 
-/** @returns undefined where the row has to be inserted at once */
+/** @returns the row with its identifier; undefined if the caller must insert it now, because rows are not collected */
 export function insertLater<T extends object>(
   tx: Tx,
   table: string,
@@ -103,7 +103,7 @@ export function insertLater<T extends object>(
   return waitingOf(tx)?.add(table, row)
 }
 
-/** Runs a query that names the table of waiting rows, and would not look at any of them. */
+/** Runs a query that names the table of waiting rows, but cannot select any of them: they go on waiting. */
 export function pastWaiting<T>(db: Db, query: () => Promise<T>): Promise<T> {
   return waitingOf(db)?.pass(query) ?? query()
 }
@@ -134,7 +134,7 @@ function newInsertion(table: string, names: string, ending: string) {
   }))
 }
 
-/** JSON numbers are doubles; databases also read integers from text. */
+/** JSON numbers are doubles, but databases also read integers from text. */
 function plain(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }

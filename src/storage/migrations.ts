@@ -134,8 +134,8 @@ async function versionOf(db: Db): Promise<number> {
 }
 
 /**
- * Watches the version of the schema.
- * @returns once a newer program has migrated the database, whose additional columns and totals this one would not maintain
+ * Waits until a newer program has migrated the database: this one would not maintain its additional columns and totals.
+ * @returns the error to end with; undefined if `signal` is aborted
  */
 export async function untilOutdated(
   { reader }: Database,
@@ -196,7 +196,7 @@ export async function migrate(
   })
 }
 
-/** Runs a transaction. Waits while another process migrates the database, which takes longer the more rows there are. */
+/** Runs a transaction; waits while another process migrates the database, which may take long. */
 async function onceMigrated<T>(database: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + MIGRATION_MS
   for (;;) {

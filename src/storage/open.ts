@@ -28,7 +28,7 @@ export async function openDatabase(
   return openWithoutKey(url, schema, options)
 }
 
-/** The same for a second database, while the first one's key stays in use. */
+/** The same for a second database: the secret key of the first stays in use. */
 export async function openWithoutKey(
   url: string,
   schema: Schema,
@@ -50,7 +50,7 @@ export async function openWithoutKey(
   }
 }
 
-/** Only embedded databases have a file to put the key beside. */
+/** The default key file: beside an embedded database. */
 function keyBeside(url: string): string | undefined {
   return url.startsWith('sqlite:') ? `${url.slice('sqlite:'.length)}.key` : undefined
 }
@@ -61,7 +61,7 @@ export async function isCopyUnderWay(db: Db): Promise<boolean> {
   return rows[0]?.copying === 1
 }
 
-/** Marks a copy from its beginning to its end. */
+/** Marks the database as an incomplete copy, or removes the mark. */
 export async function markCopy(tx: Tx, underWay: boolean): Promise<void> {
   await sql`UPDATE schema_version SET copying = ${underWay ? 1 : 0}`.execute(tx)
 }

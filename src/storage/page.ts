@@ -1,6 +1,6 @@
 /**
- * Keyset pagination: a page begins after a given row, not at a counted one, so that the millionth page costs as much as
- * the first; `offset` exists for clients that count.
+ * Keyset pagination: a page begins after a given row instead of after a number of rows, so that the millionth page costs as much
+ * as the first. `offset` is for clients that need it.
  * See docs/decisions/keyset-paging.md.
  */
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely'
@@ -15,9 +15,9 @@ export interface Order {
   /** SQL expression; never null. */
   readonly expression: Expression<unknown>
   readonly kind: 'number' | 'text'
-  /** The same value, of a row that was read. */
+  /** The value of the expression in a row that was read. */
   value(row: unknown): number | string
-  /** Computed per row, so no index has them in order; its value is read beside the row, as `order_value`. */
+  /** It is computed for each row, so no index has it. Rows contain its value as `order_value`. */
   readonly computed?: boolean
   /** Permission needed to see the value, if that of the list is not enough. */
   readonly needs?: string | undefined
@@ -30,7 +30,7 @@ export interface Page {
   readonly after?: { readonly value: number | string; readonly id: number } | undefined
   readonly offset: number
   readonly limit: number
-  /** Whether an index has the rows in this order, whatever the values of the criteria: one plan then serves them all. */
+  /** Whether an index has the rows in this order whatever the values of the criteria are, so that one query plan serves them all. */
   readonly isIndexed?: boolean
 }
 
@@ -41,7 +41,7 @@ export interface Span {
 }
 
 const SHORT_SECONDS = 7 * DAY_SECONDS
-/** Of one order: clients may ask for ever other numbers of rows. */
+/** Cached queries per order. Without a limit, each number of rows that clients ask for would add some. */
 const QUERIES_KEPT = 100
 
 /**
@@ -71,7 +71,7 @@ export class PagedList<T extends keyof Tables, C, O> {
 
   /**
    * @param rows selects the rows that meet the criteria; see `prepared` for what it may depend on
-   * @param byId the order of identifiers, as pages name it: an index has it by itself
+   * @param byId the order by identifier: `read` compares the order of each page with it
    * @param few whether the criteria match so few rows that filtering before sorting is faster
    */
   constructor(
@@ -85,14 +85,14 @@ export class PagedList<T extends keyof Tables, C, O> {
   }
 
   /**
-   * Reads one page. After a row come its ties, then the rows beyond: two queries, each answered from the index by every
-   * engine, whereas comparing (value, identifier) makes some scan all ties.
+   * Reads one page. After a row come first its ties (rows with the same value and a higher identifier), then the rows beyond. These
+   * are two queries, because both engines answer each from the index; compared as a pair (value, identifier), some scan all ties.
    */
   async read(db: Db, criteria: C, page: Page): Promise<O[]> {
     const { order, descending, after, offset, limit, isIndexed = false } = page
     const way: Way = `${descending ? 'desc' : 'asc'}${this.#few(criteria) ? ' few' : ''}`
     const run = (part: Part, args: PageArguments<C>) => {
-      // What is left of a page behind its ties is another number each time.
+      // After ties, the remaining number of rows differs each time, so it is not made part of the text.
       const rows = isIndexed && args.limit === limit ? limit : undefined
       return this.#query(order, way, part, rows)(db, args)
     }
@@ -104,8 +104,8 @@ export class PagedList<T extends keyof Tables, C, O> {
   }
 
   /**
-   * @param rows the number of rows, where it is part of the text: PostgreSQL plans a query whose number it does not know
-   *   each time that it runs, which takes it longer than to read the page
+   * @param rows the number of rows, if it is to be part of the text: with a parameter in its place, PostgreSQL plans the query anew
+   *   each time, which takes longer than reading the page
    */
   #query(order: Order, way: Way, part: Part, rows: number | undefined): PageQuery<C, O> {
     const queries = this.#queries.get(order) ?? new Map<string, PageQuery<C, O>>()
@@ -136,7 +136,7 @@ export class PagedList<T extends keyof Tables, C, O> {
     else if (part === 'ties')
       query = query.where(sql<boolean>`${expression} = ${after!.value} AND ${id} ${beyond} ${after!.id}`)
     if (part !== 'ties' && !isById) query = query.orderBy(expression, direction)
-    // A computed sum cannot be read in index order.
+    // `id + 0` keeps the engine from reading the rows in the order of the index: the few that match are sorted instead.
     const sorted = way.endsWith('few') && isById
     return query.orderBy(sorted ? sql`${id} + 0` : id, direction)
   }

@@ -2,8 +2,8 @@
  * Queries that are built once. Building one takes Kysely longer than running it takes SQLite, so a query of the hot paths
  * is built at first use, with marks in place of values, and afterwards only receives its values.
  *
- * One function may build several queries: the text may depend on which arguments are present, and on how many values a
- * list has (the shape), but never on a value.
+ * One function may build several queries: the text may depend on the shape of the arguments (which are present, and how many
+ * values a list has), but never on a value.
  * See docs/decisions/prepared-queries.md.
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -11,19 +11,19 @@ import type { Compilable, CompiledQuery } from 'kysely'
 import { hasMembers } from '../base/unknown.ts'
 import type { Db, Tx } from './database.ts'
 
-/** Cached shapes per function; a caller with ever new shapes pays for building them. */
+/** Cached queries per function. A caller whose arguments always have new shapes has each query built. */
 const SHAPES_KEPT = 100
 
 /** How an engine runs prebuilt queries, bypassing Kysely's pools and plugins. */
 export type Run = NearRun | FarRun
 
-/** For an engine without round trips. */
+/** For the embedded engine, whose statements are no round trips. */
 interface NearRun {
   readonly isNear: true
   readonly run: RunDirectly
-  /** Of a connection that writes. */
+  /** Only on a connection that writes. */
   readonly waiting?: Waiting
-  /** Of a connection that writes, see `lockOf`. */
+  /** Only on a connection that writes, see `lockOf`. */
   readonly lock?: () => object
 }
 
@@ -36,27 +36,26 @@ export interface Waiting {
 
 export type RunDirectly = <R>(text: string, parameters: readonly unknown[]) => R[]
 
+/** For an engine whose statements are round trips. */
 export interface FarRun {
   readonly isNear: false
   run<R>(text: string, parameters: readonly unknown[]): Promise<R[]>
-  /**
-   * Runs before the transaction's next statement, and fails the transaction if it fails.
-   */
+  /** Runs before the transaction's next statement, and fails the transaction if it fails. */
   later?(text: string, parameters: readonly unknown[], refuse?: Refuse): void
 }
 
-/** Throws the error to fail with, in place of the database's. */
+/** Replaces an error of the database: throws the one to fail with. */
 export type Refuse = (error: unknown) => never
 
 /** Keyed by the executor, which every view of a Db shares. */
 const direct = new WeakMap<object, Run>()
 
-/** Has the prepared statements of a handle run without Kysely. @param run runs a compiled statement */
+/** Makes the prepared queries of a handle run without Kysely. */
 export function runsDirectly(db: Db, run: Run): void {
   direct.set(db.getExecutor(), run)
 }
 
-/** Runs a statement directly; undefined where the database is a round trip away. */
+/** A function that runs a statement at once; undefined if the database is a round trip away. */
 export function directRun(db: Db): RunDirectly | undefined {
   const runner = direct.get(db.getExecutor())
   return runner?.isNear ? runner.run : undefined
@@ -69,8 +68,8 @@ export function waitingOf(db: Db): Waiting | undefined {
 }
 
 /**
- * What stands for the lock that keeps all others from writing: as long as it is the same, what a transaction has read is only
- * changed by this process. Undefined where others write meanwhile.
+ * An object that stands for the lock by which this process keeps all others from writing. As long as it is the same one, only this
+ * process can change what a transaction has read. Undefined if others may write at the same time.
  */
 export function lockOf(tx: Tx): object | undefined {
   const runner = direct.get(tx.getExecutor())
@@ -80,18 +79,15 @@ export function lockOf(tx: Tx): object | undefined {
 interface Query<A, R> {
   (db: Db, args: A): Promise<R[]>
   /**
-   * Runs before the transaction's next statement, at the latest with its commit. Where the database is a round trip away,
-   * nobody waits for it: if it fails, the transaction does.
+   * Runs before the transaction's next statement, at the latest with its commit. If the database is a round trip away, the promise
+   * does not wait for the statement; if that fails, the transaction fails.
    */
   later(tx: Db, args: A, refuse?: Refuse): Promise<void>
 }
 
 let comparing = false
 
-/**
- * Test mode: each query is built again with its values whenever it runs, and refused if the text differs. It costs what
- * building once saves, so only tests use it.
- */
+/** For tests: whenever a query runs, it is built with its values as well, and refused if the text differs. */
 export function compareWithValues(): void {
   comparing = true
 }
@@ -101,7 +97,7 @@ export function compareWithValues(): void {
  * @returns runs the query with the values of `args`
  */
 export function prepared<A extends object, R>(build: (db: Db, args: A) => Compilable<R>): Query<A, R> {
-  // Engines differ in their SQL, so each has its own templates, keyed by the adapter that its Dbs share.
+  // Engines differ in their SQL, so each has its own templates, keyed by the adapter class of the engine.
   const templates = new WeakMap<object, Map<string, Template<R>>>()
   const built = (db: Db, args: A): { query: CompiledQuery<R>; parameters: unknown[] } => {
     const engine = db.getExecutor().adapter.constructor
@@ -170,8 +166,8 @@ class Template<R> {
 }
 
 /**
- * One literal that names each path, instead of a loop whose accesses are not known in advance: see rows.ts.
- * @param parameters paths are names in the program and places in lists, never a caller's
+ * Compiles a function that takes the values out of the arguments: it is faster than a loop over paths, as in rows.ts.
+ * @param parameters their paths are names of the program and positions in lists, never text of a caller
  */
 function fillerOf(parameters: readonly unknown[]): (args: unknown) => unknown[] {
   const values = parameters.map((parameter, index) =>

@@ -1,28 +1,28 @@
-/** Checks whether the database answers reads, and by a write whether it accepts writes: a full or read-only one still answers reads. */
+/** Checks that the database answers reads and accepts writes: one that is full or read-only still answers reads. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { DatabaseUnavailable, type Tx } from './database.ts'
 
 /** Within this interval, callers get the last result. */
 const EVERY_MS = 2000
-/** How long a failed write counts: a larger write may need room that the probe does not. */
+/** How long the failure of another write counts: it may have needed more room than the write of the probe. */
 const REMEMBERED_MS = 10_000
-/** What can only be read refuses the probe as well. */
+/** The reasons of failures that count. Others, such as a read-only database, make the probe itself fail. */
 const FAILURES: ReadonlySet<string> = new Set(['full', 'failing'])
-/** A probe that waits longer is waiting for other writers. */
+/** A probe that takes longer is considered to wait for other readers or writers. */
 const PATIENCE_MS = 500
-/** None of which take so long: a disk or server that neither confirms nor refuses hangs. */
+/** After this time, it does not wait for others: the disk or the server hangs. */
 const STALLED_MS = 15_000
 
 export class ReadinessProbe {
   readonly #transaction: (work: (tx: Tx) => Promise<void>) => Promise<void>
   readonly #stalledMs: number
   #probe: Promise<void> = Promise.resolve()
-  /** Once for all who ask: where all connections are busy, each would wait for one. */
+  /** The current read, shared by all callers: if all connections are busy, each would wait for one of its own. */
   #reading: Promise<unknown> | undefined
   #isPending = false
   #beganAt = Number.NEGATIVE_INFINITY
-  /** Since when writes hang, if they do: one that was given up does not end that. */
+  /** When the first write began that has not been answered. It counts on if that one is given up after it hung. */
   #since: number | undefined
   #failure: DatabaseUnavailable | undefined
   #failedAt = Number.NEGATIVE_INFINITY
@@ -43,7 +43,7 @@ export class ReadinessProbe {
 
   /**
    * @param read reads something
-   * @throws DatabaseUnavailable if reads or writes fail, or writes hang; not while others are reading and writing
+   * @throws DatabaseUnavailable if reads or writes fail, or writes hang; not if others merely keep the database busy
    */
   async look(read: () => Promise<unknown>): Promise<void> {
     this.#reading ??= read().finally(() => {
@@ -85,7 +85,7 @@ export class ReadinessProbe {
   }
 }
 
-/** Waits no longer than others may be in the way. */
+/** Waits for work, but not for long, and not at all if the database is busy. */
 async function orBusy(work: Promise<unknown>): Promise<void> {
   try {
     await Promise.race([work, delay(PATIENCE_MS)])

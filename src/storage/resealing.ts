@@ -1,4 +1,4 @@
-/** Key rotation: seals stored texts with a new key. Each folder with sealed data declares it as `Sealed`. */
+/** Key rotation: seals stored texts with a new key. Each folder declares its sealed columns as `Sealed`. */
 import { sql } from 'kysely'
 import { Failure } from '../base/errors.ts'
 import type { Database, Db, Tx } from './database.ts'
@@ -14,17 +14,17 @@ import {
 } from './secret-keys.ts'
 
 /**
- * A column of sealed texts. An empty one is none: it was erased, or never given.
+ * A column of sealed texts. Empty text is not sealed: it was erased, or never given.
  * @typeParam R further columns of its rows
  */
 export interface Sealed<R = unknown> {
   readonly table: string
   readonly column: string
-  /** The column whose number names a row; the identifier when omitted. */
+  /** The column of numbers that identifies a row; `id` if omitted. */
   readonly key?: string
-  /** What the text of a row belongs to. */
+  /** What the text of a row belongs to, see `seal`. */
   about(row: SealedRow & R): string
-  /** What is wrong with a row whose key is here; that its text cannot be opened, when omitted. */
+  /** What is wrong with a row whose key is present; if omitted, only whether its text can be opened is checked. */
   problem?(row: SealedRow & R): string | undefined
 }
 
@@ -44,7 +44,7 @@ async function keysIn(db: Db, { table, column }: Sealed): Promise<string[]> {
   return rows.map(row => row.name)
 }
 
-/** Rows after this one whose sealed text begins with none of these prefixes, in order. */
+/** The next rows whose sealed text begins with none of these prefixes, in order. */
 async function rowsIn(
   db: Db,
   { table, column, key = 'id' }: Sealed,
@@ -60,7 +60,7 @@ async function rowsIn(
   return rows
 }
 
-/** Puts another text in the place of a row's, unless it was replaced meanwhile. */
+/** Replaces the text of a row, unless it has changed meanwhile. */
 async function replace(
   tx: Tx,
   { table, column, key = 'id' }: Sealed,
@@ -79,8 +79,9 @@ export const beginsWithNone = (column: string, prefixes: readonly string[]) =>
   )}`
 
 /**
- * Checked at the start and before a rotation: a new key would otherwise hide the loss of an old one until its first use.
- * @param isMeant for names of keys, of which what was put in the place of a sealed text may begin with none
+ * Checks that no key is missing, at the start and before a rotation. Otherwise, the loss of a key would be noticed at the next use
+ * of a text that it has sealed.
+ * @param isMeant selects the names to check: a text that was altered may begin with anything
  * @throws Failure secret_key if something is sealed by a missing key
  */
 export async function refuseLostKeys(
@@ -94,14 +95,13 @@ export async function refuseLostKeys(
 }
 
 /**
- * Seals everything with a new key, and drops the old one when nothing is sealed by it, which is checked while nobody
- * seals. What a key has sealed that is given up stays as it is, for the day when the key is found. If interrupted at any
- * point, running it again completes it.
+ * Seals everything with a new key, and drops the old one once nothing is sealed by it, which is checked while nobody can seal.
+ * Texts of a key that is given up stay as they are, in case it is found. If this is interrupted, running it again completes it.
  * @returns the number of texts sealed again
  * @throws Failure secret_key
  */
 export async function rotateSecretKey(database: Database, sealedKinds: readonly Sealed[]): Promise<number> {
-  // Before a key is put into a file that may be another one, or made where the right one is missing.
+  // Before anything is written: the key file may be a wrong one, or a key may be missing from it.
   await refuseLostKeys(database.reader, sealedKinds)
   await locked(database, 'alone', async () => beginRotation())
   let count = 0
@@ -117,7 +117,7 @@ export async function rotateSecretKey(database: Database, sealedKinds: readonly 
   }
 }
 
-/** Sealing requires the settings lock. */
+/** Runs a transaction with the lock of the settings, which sealing requires. */
 function locked<T>(database: Database, how: 'together' | 'alone', work: (tx: Tx) => Promise<T>): Promise<T> {
   return database.transaction(async tx => {
     await database.engine.lock(tx, 'settings', how)
@@ -125,13 +125,13 @@ function locked<T>(database: Database, how: 'together' | 'alone', work: (tx: Tx)
   })
 }
 
-/** @param altered gets what cannot be opened */
+/** @param altered receives the texts that cannot be opened */
 async function resealAll(database: Database, sealed: Sealed, altered: string[]): Promise<number> {
   let count = 0
   for (let after = 0; ; ) {
     const { rows, failures } = await locked(database, 'together', async tx => {
       const rows = await rowsIn(tx, sealed, leftPrefixes(), after)
-      // Of this attempt: the transaction may be repeated.
+      // Created here, because the transaction may be repeated.
       const failures: string[] = []
       for (const row of rows) {
         const about = sealed.about(row)
@@ -151,7 +151,7 @@ async function resealAll(database: Database, sealed: Sealed, altered: string[]):
   }
 }
 
-/** What is wrong with sealed texts, for a check: those whose key is not here cannot be judged. */
+/** What is wrong with sealed texts, for `affiliated check`. Those whose key is missing cannot be judged. */
 export async function* damagedIn(db: Db, sealed: Sealed): AsyncGenerator<string> {
   for (let after = 0; ; ) {
     const rows = await rowsIn(db, sealed, [], after)

@@ -9,7 +9,7 @@ export async function inSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T>
   await sql`SAVEPOINT part`.execute(tx)
   try {
     const result = await work()
-    // Statements that nobody awaits fail here at the latest.
+    // Statements run by `later` fail here at the latest.
     await sql`RELEASE SAVEPOINT part`.execute(tx)
     return result
   } catch (error) {
@@ -21,7 +21,7 @@ export async function inSavepoint<T>(tx: Tx, work: () => Promise<T>): Promise<T>
 async function rollBack(tx: Tx, cause: unknown): Promise<void> {
   const back = () => sql`ROLLBACK TO SAVEPOINT part`.execute(tx)
   try {
-    // A statement that nobody awaits, and that is sent together with the first, may keep that from running.
+    // The first attempt may be sent together with a statement run by `later`, and not run if that one fails.
     await back().catch(back)
     await sql`RELEASE SAVEPOINT part`.execute(tx)
   } catch (error) {

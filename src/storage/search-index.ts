@@ -1,6 +1,5 @@
 /**
- * Searches that an index narrows to few rows. Those that match many need none: a page of them is found by looking at the
- * rows in the order of the list.
+ * Searches by an index, if few rows match. If many match, none is needed: reading the list in its order soon fills a page.
  * See docs/decisions/search.md.
  */
 import { sql } from 'kysely'
@@ -9,7 +8,7 @@ import { asOneText } from './containing.ts'
 import type { Database, Db, Engine, Indexed } from './database.ts'
 import { type Schema, searchedColumns, type Table } from './table.ts'
 
-/** When more rows may match, reading the list in its order fills a page sooner: of 1,000,000 rows, every 200th may match. */
+/** If more rows match, the list is read in its order: of 1,000,000 rows, every 200th matches then. */
 const MOST_CANDIDATES = 5000
 
 const indexedOf = (table: Table): Indexed => ({ table: table.name, columns: searchedColumns(table) })
@@ -18,7 +17,7 @@ const allIndexed = (schema: Schema): Indexed[] =>
   schema.filter(({ hasSearchIndex }) => hasSearchIndex).map(indexedOf)
 
 /**
- * @param table whose text is searched
+ * Adds to a search the rows that may match, or that they are many.
  * @param goal all rows that match, or the first ones in the order of a list
  */
 export async function withCandidates(
@@ -36,7 +35,7 @@ export async function withCandidates(
   return { ...search, candidates: JSON.stringify(Object.fromEntries(ids.map(id => [id, 0]))) }
 }
 
-/** Writes what the indexes have not got yet, where that is done later; others write in between. */
+/** Brings indexes up to date that are not written together with the rows, in many short transactions. */
 export async function catchUpSearch(
   database: Database,
   isClosed: () => boolean = () => false,
@@ -49,7 +48,7 @@ export async function catchUpSearch(
   }
 }
 
-/** Empties the indexes, where the program writes them: the service writes them anew. */
+/** Empties these indexes; the service fills them anew. */
 export async function resetSearch(database: Database): Promise<void> {
   const { later } = database.engine.search
   if (!later) return
@@ -58,10 +57,10 @@ export async function resetSearch(database: Database): Promise<void> {
   }
 }
 
-/** How many rows of a table are looked for. */
+/** How many rows of a table are searched for. */
 const SAMPLES = 100
 
-/** Rows that a search for their own text misses, among a sample, where the program writes the indexes. */
+/** Searches for a sample of rows by their own text. @returns a sentence for each row that is not found */
 export async function missedBySearch({ engine, schema, reader }: Database): Promise<string[]> {
   if (!engine.search.later) return []
   const missed: string[] = []
@@ -97,7 +96,7 @@ async function finds(
   return ids.length > MOST_CANDIDATES || ids.includes(id)
 }
 
-/** @returns why searches are without an index, for the operator */
+/** Creates missing indexes. @returns why there is none, for the operator, if that fails */
 export async function prepareSearch(database: Database): Promise<string | undefined> {
   return database.engine.search.prepare?.(database, allIndexed(database.schema))
 }

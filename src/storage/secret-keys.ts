@@ -1,7 +1,7 @@
 /**
- * Encryption of texts that nobody may read from a database, a backup or a copy: the key is in none of them. It comes from
- * SECRET_KEY, or from a file readable by its owner only, by default beside the embedded database. A process works on one
- * database at a time, so there is one key ring.
+ * Encryption ("sealing") of texts that must not be readable in a database, a backup or a copy, none of which contains the key. It
+ * comes from SECRET_KEY, or from a file that only its owner can read, by default beside the embedded database. A process works on
+ * one database at a time, so there is one set of keys.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import {
@@ -30,9 +30,10 @@ interface Key {
 
 /** Sealed texts begin with the name of their key. */
 export const KEY_NAME_LENGTH = 8
+/** The key file. */
 let place: string | undefined
 let ring: readonly Key[] | undefined
-/** Marks the name of a lost key, in the same place as the keys: texts sealed by it are given up. */
+/** The operator writes this and the name of a lost key beside the keys: texts sealed by that key are given up. */
 const LOST = 'lost:'
 let lost: readonly string[] = []
 
@@ -50,7 +51,7 @@ export function makeSecretKey(): void {
   if (!isSecretKeyGiven() && place !== undefined) readAnew(true)
 }
 
-/** Whether there is any key to open by. */
+/** Whether there is any key. */
 export const isAnyKeyHere = (): boolean => readAnew(false).length > 0
 
 /** Checks that all these keys are present or given up. @throws Failure secret_key */
@@ -66,22 +67,23 @@ export function refuseMissingKeys(ids: readonly string[]): void {
   })
 }
 
-/** A warning for the log, if others than its owner can read the key file. */
+/** A warning for the log, if not only its owner can read the key file. */
 export function openKeyWarning(): string | undefined {
   if (isSecretKeyGiven() || place === undefined || textOf(place) === undefined) return undefined
   if ((statSync(place).mode & 0o077) === 0) return undefined
   return `others can read the file of the secret key: chmod 600 ${place}`
 }
 
-/** Whether SECRET_KEY is set: whoever starts the service manages it then. */
+/** Whether SECRET_KEY is set. Then the service cannot change the keys itself. */
 export function isSecretKeyGiven(): boolean {
   return Boolean(process.env.SECRET_KEY)
 }
 
 /**
- * The first key seals; the others only open, until everything is sealed again. Reads the file each time, since another
- * process may have changed it.
- * @throws Failure secret_key if the file is gone: a new one would be lost at the next start, and the old one for ever
+ * Reads the keys, each time anew, since another process may have changed the file. The first one seals; the others only open what
+ * they have sealed, until a rotation has sealed everything anew.
+ * @param make whether to create a missing file
+ * @throws Failure secret_key if the file was there before and is gone: a new key would not open what is stored
  */
 function readAnew(make: boolean): readonly Key[] {
   const text = isSecretKeyGiven() ? process.env.SECRET_KEY : textOf(place)
@@ -106,7 +108,7 @@ function textOf(file: string | undefined): string | undefined {
   }
 }
 
-/** @returns the key in the file: if several processes start together, that of the first one */
+/** @returns the key in the file, which is that of another process if that one was faster */
 function createKeyFile(file: string): string {
   const beside = `${file}.${process.pid}`
   writeDurably(beside, `${newKey()}\n`)
@@ -177,10 +179,7 @@ export const isKeyName = (text: string): boolean => /^[0-9a-f]{8}$/.test(text)
 /** The name of the key, and the rest as Base64url: nonce and tag at least. */
 const SEALED = /^[0-9a-f]{8}\.[\w-]{38,}$/
 
-/**
- * Whether a text cannot be judged, since the key that has sealed it is not here. What is no sealed text was put in the place of
- * one, whatever keys there are.
- */
+/** Whether the key of a sealed text is missing. A text that is not sealed was altered, which can be said without any key. */
 export const isKeyMissing = (text: string): boolean =>
   SEALED.test(text) && keyNamed(text.split('.')[0]) === undefined
 
@@ -212,7 +211,7 @@ export function unseal(text: string, about: string): string {
 }
 
 /**
- * Prefixes of the texts that a rotation leaves: of the current key, and of keys that are given up.
+ * Prefixes of the texts that a rotation does not seal anew: those of the current key, and of keys that are given up.
  * @throws Failure secret_key
  */
 export function leftPrefixes(): readonly string[] {
@@ -221,7 +220,7 @@ export function leftPrefixes(): readonly string[] {
   return [key.id, ...givenUp()].map(id => `${id}.`)
 }
 
-/** Names of lost keys: sealed texts that begin with one cannot be opened. One that was found again is as good as any. */
+/** Names of the keys that are given up: marked as lost, and not found again since. */
 export function givenUp(): readonly string[] {
   const keys = ring ?? readAnew(false)
   return lost.filter(id => !keys.some(key => key.id === id))

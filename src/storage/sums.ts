@@ -33,7 +33,7 @@ export function exactSumOfParts(
   return sql`${sum(parts)} || ' ' || ${sum(rest)}`
 }
 
-/** The same amount in normal form, with `rest` from 0 to PART, which sums of parts and rests need not have. */
+/** The same amount with `rest` from 0 to PART - 1. Sums of parts and rests may exceed that. */
 export function carried({ parts, rest }: Parts): Parts {
   const part = sql.lit(PART)
   const left = sql`((${rest}) % ${part} + ${part}) % ${part}`

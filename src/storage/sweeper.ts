@@ -4,9 +4,9 @@ import { Rounds } from '../base/rounds.ts'
 import type { Database, Tx } from './database.ts'
 
 const SWEEP_EVERY_MS = 60_000
-/** A clock that gains or loses more than this between two rounds was set by somebody. */
+/** If the clock gains or loses more than this between two rounds, somebody has set it. */
 const SET_MS = 120_000
-/** How long nothing is removed after the clock was set ahead: it may be set back, and removed rows cannot be restored. */
+/** For how long nothing is removed after the clock was set ahead: that may have been a mistake, and removed rows cannot be restored. */
 const DOUBTED_MS = 3_600_000
 
 /** Removes a limited number of rows, so that no other write waits for long. @returns whether there may be more */
@@ -14,7 +14,7 @@ type Sweep = (tx: Tx) => Promise<boolean>
 
 export class Sweeper {
   readonly #rounds: Rounds
-  /** The clock, less the time since the machine was started. */
+  /** The clock minus the time since the machine started; changes only if somebody sets the clock. */
   #aheadMs = Date.now() - passedMs()
   #doubtedUntil = 0
 

@@ -14,7 +14,7 @@ export interface Facts {
   readonly money: boolean | 'derived'
 }
 
-/** The table of accounts, for folders that cannot import it, because they come before its own. */
+/** The table of accounts, for folders that come before its own and cannot import it. */
 export const ACCOUNTS = 'users'
 
 /** A column that holds the identifier of a row of another table. */
@@ -65,7 +65,7 @@ export interface Logged {
   readonly ofArea?: readonly string[]
   /** The field with that person's account; `id` if the record itself is the account. */
   readonly person?: string
-  /** A field for each of whose values the number of records is stored, since every change of it has an event. */
+  /** A field of which every change has an event: for each of its values, the number of records is stored. */
   readonly counted?: string
   /** Whether `GET /v1/events` shows its events. */
   readonly public: boolean

@@ -1,4 +1,4 @@
-/** Publishes how long the database takes. Costs nothing while nobody listens. */
+/** Publishes how long the database takes. */
 import { channel } from 'node:diagnostics_channel'
 
 /** The duration of each query, in seconds. */

@@ -1,6 +1,6 @@
 /**
- * Long reads take turns, because only few can run at once. The next one is that of the caller who has recently read least,
- * and the last free place is reserved for callers who have read little, so heavy readers only delay themselves.
+ * Long reads take turns, because only a few can run at once. The next turn goes to the caller who has recently read least, and the
+ * last free place is reserved for callers who have read little, so that heavy readers only delay themselves.
  * See docs/decisions/bounded-reads.md.
  */
 import type { ReadBudget } from './budget.ts'
@@ -23,7 +23,7 @@ export class Turns {
   readonly #read = new Map<string, { ms: number; at: number }>()
   #taken = 0
 
-  /** @param places the number of queries that run at once */
+  /** @param places how many reads may run at once */
   constructor(places: number) {
     this.#places = places
   }
@@ -31,7 +31,7 @@ export class Turns {
   /**
    * Runs a query when it is its turn.
    * @param budget the caller and their remaining time; without it, the query takes as long as it needs
-   * @param query one or more queries; it calls `goOn` before each, which throws once nobody waits for the result
+   * @param query runs one or more queries; it calls `goOn` before each, which throws if nobody waits for the result any more
    * @throws DatabaseUnavailable if the budget is used up first; the query may still be running then
    */
   async read<T>(budget: ReadBudget | undefined, query: (goOn: () => void) => Promise<T>): Promise<T> {
@@ -84,7 +84,7 @@ export class Turns {
     const waiting = { caller, begin: turn.resolve }
     this.#waiting.add(waiting)
     this.#next()
-    // If its turn has come already, it takes the turn, and returns it.
+    // If its turn has come already, `#run` takes it and gives it back.
     aborted?.catch(error => {
       if (this.#waiting.delete(waiting)) turn.reject(error)
     })

@@ -43,7 +43,7 @@ export function secondFactors({ integer, text, tableOptions }: Engine): Step[] {
   ]
 }
 
-/** Without another address, payments go to the account's, and wait after it has changed. */
+/** When the address of an account has changed: payments that go to this address wait for some time after that. */
 export function emailChanges({ integer }: Engine): Step[] {
   return [`ALTER TABLE users ADD COLUMN email_changed_at ${integer} NOT NULL DEFAULT 0`]
 }

@@ -2,7 +2,7 @@
 import type { Engine } from '../database.ts'
 import { isOneOf, oneOf } from './one-of.ts'
 
-/** Columns that are never changed, but for `laterCandidates`. */
+/** Columns that never change, except as `laterCandidates` permits. */
 function factsOf({ integer, text }: Engine) {
   return {
     kind: `${text} NOT NULL ${oneOf('kind', 'lead', 'sale', 'renewal', 'refund', 'dispute', 'dispute_won', 'attribution')}`,
@@ -75,7 +75,7 @@ export function conversions(engine: Engine): string[] {
   ]
 }
 
-/** More of those who came into question may be added as long as none of them is a claim, but a token or a visit that cannot be one. */
+/** Candidates may be added to a conversion as long as none of those it has is a claim: only a token or a visit that cannot be one. */
 export function claimsAfterTokens({ dropTrigger, refusal }: Engine): string[] {
   const beginning = "rtrim(OLD.candidates, ']')"
   const refused = [
@@ -91,7 +91,7 @@ export function claimsAfterTokens({ dropTrigger, refusal }: Engine): string[] {
   ]
 }
 
-/** Whether it was the sender who named the currency of a refund or dispute: of those that there are, nobody knows any more. */
+/** Whether the sender has named the currency of a refund or dispute. For existing ones, this is not known. */
 export function assumedCurrencies(engine: Engine): string[] {
   const { allowChanges, appendOnly, integer } = engine
   const { candidates, ...fixed } = factsOf(engine)
@@ -102,7 +102,7 @@ export function assumedCurrencies(engine: Engine): string[] {
   ]
 }
 
-/** Who came into question may be set once, where no claim was made with the sale: a later report may make one that is refused. */
+/** The candidates of a conversion without any may be set once: a later report may contain a claim, even one that is refused. */
 export function laterCandidates(engine: Engine): string[] {
   const { allowChanges, appendOnly, refusal } = engine
   const { candidates, ...fixed } = factsOf(engine)

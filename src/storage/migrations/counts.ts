@@ -1,6 +1,6 @@
 import type { Engine } from '../database.ts'
 
-/** The service counts what is there when it runs. */
+/** Counts of records. The service counts existing records when it starts. */
 export function recordCounts({ integer, text, clusteredTableOptions }: Engine): string[] {
   return [
     `CREATE TABLE record_counts (

@@ -9,9 +9,9 @@ import { oneOf } from './one-of.ts'
 /** A statement, or a function for what takes several. */
 export type Step = string | ((tx: Tx) => Promise<void>)
 
-/** Numbers from here on may be invented by clients: they do not advance the identifiers assigned here. */
+/** Clients may have made up numbers from here on, so those do not advance the identifiers of new referrals. */
 const MADE_UP_FROM = 1_000_000_000_000
-/** What this and later steps fill new tables from: a service of 0.1 that still runs must add nothing that they do not see. */
+/** Tables of which steps fill new ones. They are locked, so that a service of 0.1 that still runs adds no rows that the steps miss. */
 const TABLES_OF_0_1 = [
   'users',
   'affiliates',

@@ -49,8 +49,8 @@ function index(name: string, columns: string): string[] {
 }
 
 /**
- * Skipped identifiers were stored with a time. Every transaction that could still commit one has ended, because the table
- * was renamed: they are checked once more.
+ * Skipped identifiers are stored with the time at which they were noticed, and given up some time later. Every transaction that
+ * could still commit one has ended, because the table was renamed: without that time, they are given up after one more check.
  */
 async function giveUpAtNextLook(tx: Tx): Promise<void> {
   const { rows } = await sql<{ missing: string }>`SELECT missing FROM audit_chain`.execute(tx)

@@ -1,6 +1,6 @@
 import type { Engine } from '../database.ts'
 
-/** Customers of whom more purchases are to be credited than one transaction should change. */
+/** Customers who have more purchases to be credited than one transaction should change. */
 export function followingSales({ integer, tableOptions }: Engine): string[] {
   return [
     `CREATE TABLE following_sales (

@@ -1,7 +1,7 @@
 import type { Engine } from '../database.ts'
 
 /**
- * Indexes that cost each new affiliate and visitor more than anybody gains by them.
+ * Removes indexes that cost each new affiliate and visitor more than they gain.
  * See docs/decisions/indexes.md.
  */
 export function fewerIndexes({ integer, text, clusteredTableOptions }: Engine): string[] {
@@ -10,7 +10,7 @@ export function fewerIndexes({ integer, text, clusteredTableOptions }: Engine): 
     'DROP INDEX affiliates_rate_type',
     'DROP INDEX affiliates_rate_type_in_use',
     'CREATE INDEX affiliates_rate_type ON affiliates (rate_type, id) WHERE rate_type IS NOT NULL',
-    // In the order of payment_email_key from now on.
+    // Lists are in the order of payment_email_key from now on.
     'DROP INDEX affiliates_payment_email',
     `CREATE TABLE visitors_by_day (
       day ${integer} NOT NULL,

@@ -1,6 +1,6 @@
 /**
- * Whether a column has one of these values. They are compared one by one: of a list of more than two, SQLite makes a table
- * for each row that is inserted, which takes longer than an index.
+ * Whether a column has one of these values. They are compared one by one: for an IN list of more than two, SQLite builds a table for
+ * each row that is inserted, which takes longer than writing to an index.
  */
 export const isOneOf = (column: string, ...values: readonly string[]) =>
   values.map(value => `${column} = '${value}'`).join(' OR ')

@@ -29,7 +29,7 @@ export function runs({ identity, integer, text, tableOptions }: Engine): string[
       verified ${integer} NOT NULL,
       updated_at ${integer} NOT NULL
     ) ${tableOptions}`,
-    // Of two runs over the same earnings, the second must see what the first has reserved.
+    // One run is approved at a time: the second must see which earnings the first has reserved.
     `CREATE UNIQUE INDEX "payout_runs.approving" ON payout_runs (status) WHERE status = 'approving'`,
     `CREATE TABLE run_items (
       id ${identity},
@@ -74,12 +74,12 @@ export function runsOfGroups({ integer }: Engine): string[] {
   return [`ALTER TABLE payout_runs ADD COLUMN group_id ${integer} NOT NULL DEFAULT 0`]
 }
 
-/** What runs are called at banks, and what was recorded last of their payments. */
+/** References of runs at banks, and what was last recorded about their payments. */
 export function runReferences({ text }: Engine): string[] {
   return [
     `ALTER TABLE payout_runs ADD COLUMN reference ${text} NOT NULL DEFAULT ''`,
     `ALTER TABLE payout_runs ADD COLUMN last_results ${text} NOT NULL DEFAULT ''`,
-    // The files of these are written as they were.
+    // As in the files of existing runs.
     "UPDATE payout_runs SET reference = 'R' || id",
   ]
 }

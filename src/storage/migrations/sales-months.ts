@@ -3,7 +3,7 @@ import { monthFrom } from '../../base/time.ts'
 import type { Engine, Tx } from '../database.ts'
 import type { Step } from './earning.ts'
 
-/** Sales of each affiliate by month, which so far were added up for each sale. */
+/** Sums of each affiliate's sales by month, which had to be computed for each sale so far. */
 export function salesMonths({ integer, tableOptions }: Engine): Step[] {
   return [
     `CREATE TABLE sales_months (

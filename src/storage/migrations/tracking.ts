@@ -61,7 +61,7 @@ export function scriptPages({ integer, text, tableOptions }: Engine): string[] {
   ]
 }
 
-/** When a report of the script was last counted: the last report may be one that was not. */
+/** When a report of the script was last counted. The last report may not have been counted. */
 export function lastCounted({ integer }: Engine): string[] {
   return [
     `ALTER TABLE script_pages ADD COLUMN counted_at ${integer} NOT NULL DEFAULT 0`,

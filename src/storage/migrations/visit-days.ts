@@ -16,8 +16,8 @@ export function visitDays({ integer, text, tableOptions }: Engine): string[] {
 }
 
 /**
- * Sums of all affiliates, since there may be as many rows of a day in `visit_days` as visits; and `visit_days` in the order of
- * its key, in which it is read.
+ * Sums by day of all affiliates together, since `visit_days` may have as many rows of a day as there were visits. Also stores
+ * `visit_days` in the order of its key, in which it is read.
  */
 export function visitTotals(engine: Engine): string[] {
   const { integer, text, clusteredTableOptions } = engine
@@ -46,7 +46,7 @@ export function visitTotals(engine: Engine): string[] {
   ]
 }
 
-/** Those of a day in the order of identifiers, without sorting them. */
+/** Finds the visits of a day in the order of identifiers. */
 export function visitsByDay(): string[] {
   return ['CREATE INDEX visits_day ON visits (((created_at + 864000000000) / 86400 - 10000000), id)']
 }

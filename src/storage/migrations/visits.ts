@@ -24,7 +24,7 @@ export function visits({ identity, integer, text, tableOptions }: Engine): strin
   ]
 }
 
-/** Up to when visits were removed, which the setting of today does not say. */
+/** Up to which time visits were removed. The present setting does not say this, because it may have changed. */
 export function visitRemovals({ integer, tableOptions }: Engine): string[] {
   return [
     `CREATE TABLE visit_removals (

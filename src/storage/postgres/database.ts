@@ -42,18 +42,18 @@ import { readSnapshot, Transaction } from './transaction.ts'
 
 /** Share of the connections for long reads. */
 const LONG_READS = 0.3
-/** Share of the connections that no transaction takes: whoever reads does not wait behind those who write. */
+/** Share of the connections that no transaction takes, so that reads do not wait for writes. */
 const ONLY_READS = 0.2
 const ATTEMPTS = 10
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 200
-/** Any numbers that no other program on the database uses. */
+/** Numbers of advisory locks, which no other program on the database should use. */
 const MIGRATION_LOCK = 7_249_335_106_441
 const MANY_LOCK = 7_249_335_106_442
-/** How long a transaction of many records waits for others of this process. Those of other nodes it waits for like for a row. */
+/** How long a transaction of many records waits for others of this process. The time limit of locks applies to those of other nodes. */
 const MANY_TIMEOUT_MS = 60_000
 
-/** Makes the transaction get its number first; see `numbersFirst`. */
+/** Gives the transaction its number before it takes an identifier; see `numbersFirst`. */
 const nextOf = (table: string) => sql<number>`CASE WHEN pg_current_xact_id() IS NOT NULL
   THEN nextval(pg_get_serial_sequence(${table}, 'id')) END`
 const nextIdentity = prepared((tx: Db, { table }: { table: string }) =>
@@ -74,7 +74,7 @@ const withoutLimits = [
   'SET LOCAL idle_in_transaction_session_timeout = 0',
 ]
 
-/** A table lock, which writes nothing, unlike a row lock; and it takes no snapshot before it waits. */
+/** A table lock: unlike a row lock, it writes nothing, and takes no snapshot before it waits. */
 const lockOf = (table: Lock, mode: string) => statement(`LOCK TABLE ${table} IN ${mode} MODE`)
 const locks = {
   settings: { together: lockOf('settings', 'ROW SHARE'), alone: lockOf('settings', 'EXCLUSIVE') },
@@ -110,7 +110,7 @@ const postgres: Engine = {
   refused: ['delete', 'update', 'truncate'],
   allowChanges: table => postgres.refused.map(name => postgres.dropTrigger(table, name)),
   dropTrigger: (table, name) => `DROP TRIGGER ${table}_${name} ON ${table}`,
-  // A statement trigger, since a row's values, including its identifier, are computed before row triggers run.
+  // The trigger is for each statement, since the values of a row, including its identifier, are computed before triggers for rows.
   lockTables: tables => [`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`],
   numbersFirst: table => [
     `CREATE FUNCTION take_number() RETURNS trigger LANGUAGE plpgsql AS
@@ -119,8 +119,8 @@ const postgres: Engine = {
   ],
   concurrent: {
     oldest: 'pg_snapshot_xmin(pg_current_snapshot())::text::bigint',
-    // The caller's own number, higher than any running one. The end of a snapshot is not: it only covers ended
-    // transactions.
+    // The caller's own number, which is higher than that of any running transaction. `pg_snapshot_xmax` is not: it only covers
+    // transactions that have ended.
     next: 'pg_current_xact_id()::text::bigint',
   },
   // The files are on another machine; PostgreSQL's own tools check them.
@@ -139,7 +139,7 @@ const postgres: Engine = {
       SELECT ${nextOf(table)} AS next FROM generate_series(1, ${count}::integer)`.execute(tx)
     return rows.map(({ next }) => next).sort((a, b) => a - b)
   },
-  // An exclusive lock waits for shared ones before anything else.
+  // An exclusive lock is awaited, because it waits for shared ones before anything else is done.
   lock: async (tx, table, how) => {
     const locking = locks[table][how]
     await (how === 'alone' ? locking(tx, {}) : locking.later(tx, {}))
@@ -191,7 +191,7 @@ async function isOurs(db: Kysely<Tables>): Promise<boolean> {
 
 const TLS_PARAMETERS = ['sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey']
 
-/** Behind user and password, which may have commas; or as a parameter. */
+/** Several hosts after user and password (which may contain commas), or in the parameter `host`. */
 const SEVERAL_HOSTS = /^\w+:\/\/(?:[^/?]*@|(?![^/?]*@))[^@/?]*,|[?&]host=[^&]*,/
 
 /** `sslmode` has the same meaning as for PostgreSQL's own programs. */
@@ -234,10 +234,10 @@ class PostgresDatabase implements Database {
   readonly replica: Kysely<Tables>
   readonly #primary: PostgresPool
   readonly #replicaReader: ReplicaReader | undefined
-  /** Of long reads. */
+  /** For long reads. */
   readonly #turns: Turns
   readonly #writers: Places
-  /** Before they take a place among the writers, who would wait behind them. */
+  /** Transactions of many records take turns before they take a place among the writers, who would otherwise wait behind them. */
   readonly #ofMany = new Places(1, MANY_TIMEOUT_MS)
   readonly #probe = new ReadinessProbe(work => this.#untilUndisturbed(work))
 
@@ -256,7 +256,7 @@ class PostgresDatabase implements Database {
     this.replica = replicaReader?.db ?? primary.db
   }
 
-  /** No query blocks this process, but each needs a connection, which others wait for. */
+  /** No query blocks this process, but each needs a connection, so long reads take turns. */
   background(budget?: ReadBudget): Database {
     const inTurn = (read: Read) =>
       readingBy((text, values, isNamed) => this.#turns.read(budget, () => read(text, values, isNamed)))

@@ -15,7 +15,7 @@ import { NotRun } from './trip.ts'
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 const CHECK_VIOLATION = '23514'
-/** Connection, resources, operator, system; a server that became a replica; a cancelled query. */
+/** Classes: connection, resources, operator, system. Codes: read-only server, cancelled statement, lock not available. */
 const UNAVAILABLE = /^(?:08|53|58|57P|25006|57014|55P03)/
 const reasons: Readonly<Record<string, Reason>> = {
   '53100': 'full',
@@ -24,12 +24,12 @@ const reasons: Readonly<Record<string, Reason>> = {
   '57014': 'too long',
 }
 const TOO_MANY_CONNECTIONS = '53300'
-/** PgBouncer has no code of its own for it. */
+/** The message of PgBouncer, which has no code for this. */
 const POOLER_IS_FULL = 'no more connections allowed'
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK_DETECTED = '40P01'
 
-/** The work failed because of concurrent work, and would succeed if repeated. */
+/** Whether work failed only because of concurrent work, so that it may succeed if repeated. */
 export function isLostRace(error: unknown): boolean {
   const code = codeOf(error)
   return (
@@ -40,13 +40,13 @@ export function isLostRace(error: unknown): boolean {
   )
 }
 
-/** The server, a pooler before it, or the system grants no further connection. */
+/** Whether the server, a pooler before it or the operating system grants no further connection. */
 export function isForTooMany(error: unknown): boolean {
   const code = codeOf(error)
   return code === TOO_MANY_CONNECTIONS || code === 'EMFILE' || messageOf(error).startsWith(POOLER_IS_FULL)
 }
 
-/** Translates an error to one of the three kinds the rest of the program knows; others stay as they are. */
+/** Translates an error to one that the rest of the program knows; others stay as they are. */
 export function translate(error: unknown): unknown {
   if (error instanceof NotRun) return new NotRun(translate(error.cause))
   // Errors that are not from the server concern the connection.

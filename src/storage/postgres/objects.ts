@@ -1,15 +1,15 @@
-/** Objects of the database's tables, with definitions in PostgreSQL's own words. */
+/** The tables with their indexes, constraints, triggers and rules, as PostgreSQL itself describes them. */
 import { sql } from 'kysely'
 import type { Db, SchemaObject } from '../database.ts'
 import wanted from './objects.json' with { type: 'json' }
 
 /**
- * Objects of a new database, written by `test/schema.test.ts`; a check is read-only, and cannot create one to compare
+ * The objects of a new database, written by `test/schema.test.ts`. A check only reads, so it cannot create a new database to compare
  * with.
  */
 export const wantedObjects: readonly SchemaObject[] = wanted
 
-/** Other objects in the same schema belong to others. Schema names are left out, since the schema may be any. */
+/** The objects of these tables; others in the same schema are not of this program. Their names do not contain that of the schema. */
 export async function objectsOf(db: Db, tables: readonly string[]): Promise<SchemaObject[]> {
   const { rows } = await sql<SchemaObject>`
     WITH tables AS (

@@ -5,14 +5,14 @@ interface Waiting {
   giveUp(why: string): void
 }
 
-/** How many may do something at once; others wait, first come, first served. */
+/** Limits how many may do something at once; others wait, first come, first served. */
 export class Places {
   #free: number
   readonly #waitMs: number
   readonly #waiting = new Set<Waiting>()
   #isClosed = false
 
-  /** @param waitMs how long one waits at most */
+  /** @param waitMs the longest wait */
   constructor(count: number, waitMs: number) {
     this.#free = count
     this.#waitMs = waitMs
@@ -22,20 +22,20 @@ export class Places {
     return this.#waiting.size
   }
 
-  /** Sends away who waits, and who would have to. */
+  /** Sends away those who wait, and from now on those who would have to wait. */
   close(): void {
     this.#isClosed = true
     this.sendAway()
   }
 
-  /** Sends away who waits. */
+  /** Sends away those who wait. */
   sendAway(): void {
     for (const { giveUp } of this.#waiting) giveUp('the service ends')
   }
 
   /**
-   * @param work receives how long it may wait for something else, where it has waited for a place already
-   * @throws DatabaseUnavailable if there was none for long
+   * @param work receives how long it may still wait for something else; undefined if it did not wait for its place
+   * @throws DatabaseUnavailable if there was no place for too long
    */
   async within<T>(work: (leftMs?: number) => Promise<T>): Promise<T> {
     const leftMs = await this.#take()

@@ -1,13 +1,15 @@
 /**
  * The PostgreSQL connection pool: `pg` under Kysely.
  *
- * A session needs no state except names of statements, and does without them if necessary, so a transaction pooler
- * (PgBouncer) may stand between. A server that is gone is noticed by its closed connection; one that no longer answers
- * (frozen, or behind a broken network) by the pulse: when nothing is answered for a moment, a simple query is sent on a
- * new connection, and all connections are cut if it gets no answer. A server that answers may take long for other
- * queries; one connection is cut when it is silent for longer than its statements may take. Where another server has
- * taken the place of the first, whose machine may have gone without a word, only new connections reach it: those to the
- * first are cut as soon as they are silent.
+ * A session has no state except names of statements, and does without them if necessary, so a transaction pooler (PgBouncer) may be
+ * used. How failures are noticed:
+ *
+ * - A server that has ended closes its connections.
+ * - A server that no longer answers (frozen, or behind a broken network) is noticed by the pulse: if nothing is answered for a moment,
+ *   a simple query is sent on a new connection, and if it gets no answer, all connections are cut.
+ * - If the server answers that query, a connection is only cut if it is silent for longer than its statements may take.
+ * - If another server has taken the place of the first one, only new connections lead to it. Those to the first one, whose machine may
+ *   have failed without closing them, are cut as soon as they are silent.
  */
 import type { Duplex } from 'node:stream'
 import type { Kysely } from 'kysely'
@@ -21,36 +23,36 @@ import { type Read, readingBy, statementOf } from './reading.ts'
 import { isOfNames, Naming, Session } from './session.ts'
 import { type Result, streamOf } from './trip.ts'
 
-/** Wait for a free connection, while the server answers. */
+/** How long to wait for a free connection, while the server answers. */
 export const QUEUE_TIMEOUT_MS = 10_000
 const PULSE_EVERY_MS = 100
-/** How long nothing is answered before the server is asked. */
+/** How long nothing is answered before the pulse is felt. */
 const DOUBTFUL_MS = 400
 const PULSE_TIMEOUT_MS = 800
-/** How long a pool makes do with the connections that the server has granted. */
+/** How long a pool is content with its connections after the server has refused a further one. */
 const MAKE_DO_MS = 5000
-/** Which server answers: the moment at which it was started. */
+/** Identifies the server that answers, by the time at which it was started. */
 const WHICH = 'extract(epoch FROM pg_postmaster_start_time())::text AS server'
 const IDLE_TIMEOUT_MS = 30_000
-/** Times the limit of a statement, which a trip is silent at most. */
+/** The longest silence of a trip, as a multiple of the time limit of a statement. */
 const SILENT = 1.5
-/** How long what is under way may take when the pool is closed. */
+/** How long operations in progress may take when the pool is closed. */
 const CLOSE_MS = 2000
-/** While the server can only be read, others want to go on reading. */
+/** The shortest time between two calls of `beginAnew`: while the server is read-only, others go on reading from it. */
 const ANEW_EVERY_MS = 1000
-/** Wait for a lock. */
+/** How long to wait for a lock. */
 const LOCK_MS = 8000
 /**
- * How long the server lets a transaction wait for its next statement, in which others wait for its locks: less than they do.
- * Longer waits a process that is frozen, or whose network has gone without a word.
+ * How long the server waits for the next statement of a transaction; less than others wait for its locks. Only a process that is
+ * frozen or cut off from the network takes longer.
  */
 const IDLE_MS = 5000
-/** The same for commands, which read elsewhere meanwhile. */
+/** The same for commands, which may read from a file or another database meanwhile. */
 const IDLE_COMMAND_MS = 60_000
-/** The same for what is written at the end of the service. */
+/** How long to wait for a lock once the service is about to end. */
 const LAST_LOCK_MS = 500
 
-/** An integer if a JavaScript number holds it exactly; also for sums and counts. */
+/** Integers, also sums and counts, are numbers if a JavaScript number holds them exactly, and text otherwise. */
 const readNumber = (text: string) => {
   const number = Number(text)
   return Number.isSafeInteger(number) ? number : text
@@ -62,7 +64,7 @@ const types: pg.CustomTypesConfig = {
     oid === INT8 || oid === NUMERIC ? readNumber : pg.types.getTypeParser(oid, format),
 }
 
-/** Named statements may fail once for each of two reasons. */
+/** A named statement may fail for each of two reasons (see `Naming`) before it succeeds. */
 const READ_ATTEMPTS = 3
 
 interface PoolOptions {
@@ -86,7 +88,7 @@ export class PostgresPool {
   readonly #sessions = new Map<pg.PoolClient, Session>()
   readonly #naming: Naming
   readonly #silentMs: number
-  /** Operations in progress, with the connection of those that are on one. */
+  /** Operations in progress; those without a session wait for a connection. */
   readonly #underWay = new Set<UnderWay>()
   #pulse: NodeJS.Timeout | undefined
   /** Rejects the callers that wait for a connection. */
@@ -94,7 +96,7 @@ export class PostgresPool {
   #away = false
   #isCutOff = false
   #isAsking = false
-  /** That to which the newest connection has led. */
+  /** The server to which the newest connection has led. */
   #server: string | undefined
   /** Time of the last answer. */
   #answeredAt = 0
@@ -117,7 +119,7 @@ export class PostgresPool {
       idleTimeoutMillis: IDLE_TIMEOUT_MS,
       connectionTimeoutMillis: QUEUE_TIMEOUT_MS,
     })
-    // Users of a connection learn of its end from their query; these handlers only keep it from ending the process.
+    // The end of a connection makes its query fail. These handlers only prevent that it ends the process as well.
     this.pool.on('error', () => {})
     this.pool.on('connect', client => {
       this.#answeredAt = performance.now()
@@ -126,7 +128,7 @@ export class PostgresPool {
       this.#sessions.set(client, session)
       const limits: Record<string, number> = {
         idle_in_transaction_session_timeout: statementMs === undefined ? IDLE_COMMAND_MS : IDLE_MS,
-        // A parallel read would take several processors, whereas the service reads in turns.
+        // The service limits how many long reads run at once, so none of them should take several processors.
         ...(statementMs !== undefined && { max_parallel_workers_per_gather: 0 }),
         ...(this.#isCutOff && { lock_timeout: LAST_LOCK_MS }),
       }
@@ -167,14 +169,14 @@ export class PostgresPool {
       )
       throw new DatabaseUnavailable(`PostgreSQL: ${messageOf(error)}`, error)
     } finally {
-      // No answer of the server: the pool hands out idle connections, dead ones as well, without asking it.
+      // This is no sign that the server answers: the pool gives out idle connections without asking it, even dead ones.
       end(false)
       clearTimeout(timer)
       this.#waiting.delete(sentAway.reject)
     }
   }
 
-  /** A connection; one that has been granted before where the server refuses another. */
+  /** A connection; an existing one if the server refuses a further one. */
   async #granted(giveUpAt: number): Promise<pg.PoolClient> {
     for (;;) {
       try {
@@ -226,16 +228,16 @@ export class PostgresPool {
     clearTimeout(cutOff)
   }
 
-  /** Ends all that is under way, and sends away who waits. What begins later waits for locks only briefly. */
+  /** Ends all operations in progress, and sends away those who wait. Later ones wait for locks only briefly. */
   cutOff(): void {
     this.#isCutOff = true
     this.#endAll('the service ends')
   }
 
   /**
-   * Ends the connections that are not waited for. To be called where one can only read: a session keeps that from its
-   * beginning, and only a new one finds out that the server takes writes again.
-   * @returns whether it did, and what failed can be tried again; not where it did a moment ago
+   * Ends all idle connections. To be called if a write fails because a connection is read-only: a session stays as it began, and only
+   * a new one can write once the server accepts writes again.
+   * @returns whether it has done so and the write can be tried again; false if it did so a moment ago
    */
   beginAnew(): boolean {
     const now = performance.now()
@@ -245,7 +247,7 @@ export class PostgresPool {
     return true
   }
 
-  /** Ends connections that are not waited for. */
+  /** Ends the idle connections that are meant. */
   #endIdle(isMeant: (session: Session) => boolean): void {
     const busy = new Set([...this.#underWay].map(({ session }) => session))
     for (const [client, session] of this.#sessions) {
@@ -253,7 +255,7 @@ export class PostgresPool {
     }
   }
 
-  /** Asks on a new connection which server it has led to, and sets limits of the session. */
+  /** Finds out to which server a new connection has led, and sets the limits of the session. */
   async #ask(client: pg.ClientBase, limits: Record<string, number> = {}): Promise<string> {
     const settings = Object.entries(limits).map(([name, value]) => `set_config('${name}', '${value}', false)`)
     const { rows } = await client.query<{ server: string }>(`SELECT ${[...settings, WHICH].join(', ')}`)
@@ -264,7 +266,7 @@ export class PostgresPool {
     return server
   }
 
-  /** Whether new connections lead to another server than that of the session. */
+  /** Whether a session is on another server than the one to which new connections lead. */
   #isElsewhere({ server }: Session): boolean {
     return server !== undefined && server !== this.#server
   }
@@ -282,7 +284,7 @@ export class PostgresPool {
     }
   }
 
-  /** @returns a function to call at the end */
+  /** Registers an operation. @returns a function to call at its end */
   #begin(session?: Session): (isAnswered: boolean) => void {
     const begun = { since: performance.now(), session }
     this.#underWay.add(begun)
@@ -311,7 +313,7 @@ export class PostgresPool {
     // An overloaded server may accept no new connection in time, and still answer on others.
     this.#away = !answers && this.#answeredAt < askedAt
     if (!this.#away) return
-    // Including idle ones: nobody would notice that they are dead.
+    // Idle connections as well, since nobody would notice that they are dead.
     this.#endAll('no answer')
   }
 

@@ -1,4 +1,4 @@
-/** Kysely over whatever runs its statements. */
+/** Kysely on top of a function that runs statements. */
 import {
   type CompiledQuery,
   type Driver,
@@ -15,7 +15,7 @@ import { translate } from './errors.ts'
 import type { Result, Statement } from './trip.ts'
 import { wireValues } from './values.ts'
 
-/** A statement that publishes its duration, and translates its errors. */
+/** A statement of a trip, which publishes its duration and translates its errors. */
 export function statementOf(
   { text, values, isNamed }: { text: string; values: readonly unknown[]; isNamed: boolean },
   resolve: (result: Result) => void,
@@ -40,7 +40,7 @@ export function statementOf(
 /** Runs a statement; `isNamed` marks those that run repeatedly. */
 export type Read = <R>(text: string, values: readonly unknown[], isNamed: boolean) => Promise<R[]>
 
-/** One for all, since each transaction has a Kysely of its own and making one takes 5 us; it keeps nothing between queries. */
+/** Shared, since each transaction has its own Kysely, and creating a compiler takes 5 us. It has no state between queries. */
 const compiler = new PostgresQueryCompiler()
 
 /** Runs each query by the given function; does not support transactions. */

@@ -1,11 +1,10 @@
 /**
  * Reads from a replica, without stale results.
  *
- * A write is answered only once the replica has it, so that whoever made a write can read it through any process and
- * node. This adds the replay time to each write (see docs/scaling.md). If the replica is away or has fallen behind, its
- * reads go to the primary and no write waits for it; each process finds this out for itself, at most `CHECK_EVERY_MS`
- * plus `LAG_LIMIT_MS` later. When it is back, every process waits for it for `SETTLE_MS` before the first one reads from
- * it.
+ * A write is answered only once the replica has it, so that it can be read through any process and node from then on. This adds the
+ * time of its replay to each write (see docs/scaling.md). If the replica is away or too far behind, reads go to the primary, and no
+ * write waits for the replica; each process finds this out for itself, at most `CHECK_EVERY_MS` plus `LAG_LIMIT_MS` later. When the
+ * replica is back, writes wait for it at once, but reads go to it only `SETTLE_MS` later: by then, the writes of all processes wait.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
@@ -30,11 +29,11 @@ export class ReplicaReader {
   readonly #report: NonNullable<DatabaseOptions['onReplica']>
   readonly #stopped = new AbortController()
   readonly #checks: Promise<void>
-  /** Since when writes wait for the replica; undefined while it is not fit for reads. */
+  /** Since when writes wait for the replica; undefined while it is not in use. */
   #followedSince: number | undefined
   /** What was reported last. */
   #reported: 'used' | 'unused' | undefined
-  /** Concurrent writes share one query to the replica. */
+  /** Concurrent writes share a round of queries about the replica: the current one, and the one after it. */
   #round: Promise<void> | undefined
   #next: Promise<void> | undefined
 
@@ -49,7 +48,7 @@ export class ReplicaReader {
   /** Resolves when the replica has everything committed so far, or is not in use. */
   async caughtUp(): Promise<void> {
     if (this.#followedSince === undefined) return
-    // A round in progress may have asked the primary before this caller's commit: wait for the next one.
+    // The current round may have asked the primary before the commit of this caller, so it waits for the next one.
     this.#next ??= (this.#round ?? Promise.resolve()).then(() => {
       this.#next = undefined
       this.#round = this.#catchUp()
@@ -116,7 +115,7 @@ export class ReplicaReader {
     return `it is more than ${LAG_LIMIT_MS} ms behind`
   }
 
-  /** Positions of another server can be compared, too, and mean nothing. */
+  /** Positions of different databases can be compared as well, but that would mean nothing. */
   async #isOfSameDatabase(): Promise<boolean> {
     const names = [this.#primary, this.#replica].map(async ({ db }) => {
       const { rows } = await sql<{ name: string }>`

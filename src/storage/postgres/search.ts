@@ -1,6 +1,6 @@
 /**
- * Parts of names, by an index of their trigrams (GIN, of the extension pg_trgm), which the planner uses by itself. Where
- * the server has not got the extension, or does not permit it, searches look at every row.
+ * Searches for parts of names, by an index of their trigrams (GIN, of the extension pg_trgm), which the planner uses by itself. If the
+ * server does not have or permit the extension, searches look at every row.
  * See docs/decisions/search.md.
  */
 import { sql } from 'kysely'
@@ -25,11 +25,11 @@ export const postgresSearch: SearchIndex = {
         for (const statement of database.engine.lockSchema) await sql.raw(statement).execute(tx)
         await sql`CREATE EXTENSION IF NOT EXISTS pg_trgm`.execute(tx)
         for (const indexed of missing) {
-          // One text, because most have their login in their address.
+          // All columns as one text, because login and address often have the same trigrams.
           const table = sql.table(indexed.table)
           await sql`CREATE INDEX IF NOT EXISTS ${sql.ref(indexOf(indexed))} ON ${table}
             USING gin ((${asOneText(indexed.columns)}) gin_trgm_ops)`.execute(tx)
-          // Or the planner takes every word for a rare one.
+          // Without statistics, the planner assumes that every word is rare.
           await sql`ANALYZE ${table}`.execute(tx)
         }
       })
@@ -40,7 +40,7 @@ export const postgresSearch: SearchIndex = {
     }
   },
 
-  // Not prepared: what it costs depends on the words, and the planner should see them.
+  // Not prepared: the best plan depends on the words, so the planner should see them.
   async candidates(db, indexed, search, limit) {
     const matches = containing([asOneText(indexed.columns)], search, sql.ref('id'))
     const { rows } = await sql<{ id: number }>`

@@ -1,9 +1,9 @@
 /**
  * One connection to the server. Concurrent statements travel together, in one round trip.
  *
- * Repeated statements are prepared once by the server, under a hash of their text as the name, so that clients that share
- * a connection through a pooler never run a different statement by that name. A pooler that moves clients to connections
- * without their prepared statements is detected by the first failure.
+ * The server prepares a repeated statement once. Its name is the hash of its text: clients that share a connection through a pooler
+ * never run another statement by that name. A pooler may move a client to a connection on which its statements are not prepared; the
+ * first failure shows that, and statements get no names from then on.
  * See docs/decisions/trips.md.
  */
 import { hash } from 'node:crypto'
@@ -12,21 +12,21 @@ import { serialize } from 'pg-protocol'
 import { codeOf, messageOf } from '../../base/unknown.ts'
 import { isServers, type Prepared, type Statement, Trip } from './trip.ts'
 
-/** Ends the limit of statements until the transaction ends. */
+/** Lifts the time limit of statements until the transaction ends. */
 export const NO_LIMIT = 'SET LOCAL statement_timeout = 0'
 
-/** Prepared statements per connection. A dropped one that is in use soon returns. */
+/** Prepared statements per connection. If one is dropped that is in use, it is soon prepared again. */
 const NAMES_KEPT = 250
 
-/** Longer statements are of many rows, and rarely repeated with the same number. */
+/** Longer statements have many rows, and are rarely repeated with the same number of rows. */
 const LONGEST_NAMED = 10_000
 
 const INVALID_STATEMENT_NAME = '26000'
 const DUPLICATE_STATEMENT = '42P05'
-/** Among other causes, a prepared statement whose table has changed columns. */
+/** One of its causes: the columns of a prepared statement's table have changed. */
 const FEATURE_NOT_SUPPORTED = '0A000'
 
-/** Whether the error concerns names: the statement may be sent again. */
+/** Whether the error is about the name of a statement, which may then be sent again. */
 export function isOfNames(error: unknown): boolean {
   const code = codeOf(error)
   if (code === INVALID_STATEMENT_NAME || code === DUPLICATE_STATEMENT) return true
@@ -50,7 +50,7 @@ export class Naming {
   }
 }
 
-/** The part of the server that warns, whatever language it does so in. */
+/** The routine of the server that warns; the text of the warning depends on its language. */
 const WAITING_FOR_STANDBYS = 'SyncRepWaitForLSN'
 
 interface SessionOptions {
@@ -75,7 +75,7 @@ export class Session {
   readonly #prepared = new Map<string, Prepared>()
   #epoch: number
   #waiting: Statement[] = []
-  /** Somebody waits for a queued statement. */
+  /** Whether somebody waits for a queued statement. */
   #isWanted = false
   #isAway = false
   #isLeaving = false
@@ -94,7 +94,7 @@ export class Session {
     this.#waiting.push(statement)
   }
 
-  /** Sent as soon as everything else of this moment is queued. */
+  /** Sent once all other statements of the same moment are queued. */
   send(statement: Statement): void {
     this.#waiting.push(statement)
     this.#isWanted = true
@@ -110,7 +110,7 @@ export class Session {
   #leave(): void {
     if (this.#isAway || this.#isLeaving) return
     this.#isLeaving = true
-    // By then, everything that follows from the same answer is queued, however many promises are between.
+    // By then, all statements that follow from the same answer are queued, however many promises are in between.
     queueMicrotask(() => process.nextTick(this.#depart))
   }
 

@@ -1,6 +1,6 @@
 /**
- * A transaction in as few round trips as possible: BEGIN goes with its first statement, COMMIT with its last, and
- * statements run by `later` with whatever is sent next.
+ * A transaction in as few round trips as possible: BEGIN travels with its first statement, and a statement that is run by `later`
+ * with whatever is sent next, at the latest with COMMIT.
  * See docs/decisions/trips.md.
  */
 import { codeOf } from '../../base/unknown.ts'
@@ -29,7 +29,7 @@ export class Transaction {
   readonly #session: Session
   readonly #begin: string
   #state: State = 'new'
-  /** Failure of a statement that nobody awaited: the transaction cannot be committed. */
+  /** Failure of a statement that was run by `later`: the transaction cannot be committed. */
   #failure: { readonly error: unknown } | undefined
 
   /** @param begin the statement that begins the transaction */
@@ -94,7 +94,7 @@ export class Transaction {
     if (commits.hasSubscribers) commits.publish(undefined)
   }
 
-  /** Where the operator wants a change on a standby as well, a failover could lose one that was told to be made. */
+  /** If the operator wants changes on a standby as well, a failover could lose this one, so it must not be reported as made. */
   #refuseUnreplicated(): void {
     if (!this.#session.isUnreplicated) return
     this.#session.isUnreplicated = false
@@ -113,18 +113,18 @@ export class Transaction {
       this.#state = 'ended'
       await rollback
     } catch {
-      // Ending the connection ends the transaction. The caller should get the earlier error.
+      // The connection is closed, which ends the transaction. The caller gets the earlier error.
       this.#session.isBroken = true
     }
   }
 
-  /** The original failure behind an error that may only follow from it. */
+  /** The first failure, if an error may only be its consequence. */
   #reasonOf(error: unknown): unknown {
     if (this.#failure) return this.#failure.error
     return error instanceof NotRun ? error.cause : error
   }
 
-  /** The same for a statement, where those who wait for it may roll back to a savepoint. */
+  /** The same for a single statement. Its own error is kept, since the caller may roll back to a savepoint. */
   #originOf(error: unknown): unknown {
     return error instanceof NotRun || isConsequence(error) ? this.#reasonOf(error) : error
   }
@@ -132,7 +132,7 @@ export class Transaction {
   #run(text: string, values: readonly unknown[] = [], isNamed = true): Promise<Result> {
     return new Promise((resolve, reject) => {
       const settle = (result: Result) => {
-        // To a savepoint: what had failed since is undone, and the transaction can be committed.
+        // Rolled back to a savepoint: what had failed since then is undone, so the transaction can be committed.
         if (result.command === 'ROLLBACK' && this.#state === 'open') this.#failure = undefined
         resolve(result)
       }

@@ -61,7 +61,7 @@ interface Connection {
   sendCopyFail(message: string): void
 }
 
-/** The socket of a connection, for which `pg` has no public access. */
+/** The socket of a connection, to which `pg` gives no public access. */
 export function streamOf(connection: unknown): Duplex {
   const stream = memberOf(connection, 'stream')
   if (!(stream instanceof Duplex)) throw new TypeError('this version of pg keeps its sockets elsewhere')
@@ -126,7 +126,7 @@ export class Trip implements pg.Submittable {
   }
 
   handleCommandComplete({ text }: { text: string }): void {
-    // A statement without result columns is not described again.
+    // A statement without result columns has no row description; with this, it is not asked for again.
     this.#prepared[this.#results.length]!.shape ??= { names: [], parsers: [] }
     this.#results.push({ rows: this.#rows, command: text })
     this.#rows = []
@@ -150,7 +150,7 @@ export class Trip implements pg.Submittable {
   handleError(error: unknown): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    // An error after all have run belongs to the last one.
+    // An error that comes after the results of all statements is given to the last one.
     const doneCount = Math.min(this.#results.length, this.#statements.length - 1)
     const failed = this.#statements.slice(doneCount)
     this.#options.end(error, failed)
@@ -160,7 +160,7 @@ export class Trip implements pg.Submittable {
     const [first, ...others] = failed
     first!.reject(error)
     const reason = this.#isSubmitted && !isServers(error) ? error : new NotRun(error)
-    // Callers that await all of them get the original error first.
+    // The others are rejected later, so that a caller who awaits all of them gets the original error.
     if (others.length === 0) return
     afterOthers(() => {
       for (const { reject } of others) reject(reason)

@@ -24,7 +24,7 @@ import { openDatabase } from '../open.ts'
 import { isLocked } from './errors.ts'
 import { fileOf, inUse, isFolder, makeFolder, refuseForeign, refuseMissing } from './files.ts'
 
-/** All pages in one step: a backup in several would start again whenever somebody writes in between. */
+/** All pages in one step: between several, a write would make the backup start again. */
 const ALL_PAGES = 2 ** 31 - 1
 /** Companion files of a database: write-ahead log, its index, and the rollback journal. */
 const COMPANIONS = ['-wal', '-shm', '-journal']
@@ -32,7 +32,7 @@ const COMPANIONS = ['-wal', '-shm', '-journal']
 /**
  * Copies the database as of one moment; it may be in use meanwhile.
  * @param force replaces an existing file
- * @param complete receives the URL of the copy before it is moved into place, to do what only the service would have done
+ * @param complete receives the URL of the copy before it is moved into place, to do what the service does in the background
  * @returns the size of the backup in bytes
  * @throws DatabaseUnusable
  */
@@ -73,9 +73,9 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
   if (origin === file) throw new DatabaseUnusable('This is the database itself, and no backup of it.')
   const prepare = () => makeFolder(dirname(file))
   return writeBeside(file, 'Nothing was restored', prepare, async partial => {
-    // Held to the end: a service that starts meanwhile would write to the file that is set aside.
+    // Held until the end, so that a service that starts meanwhile does not write to the file that is set aside.
     using lock = lockOut(file)
-    // The latest writes are in the log, if there is one.
+    // If there is a write-ahead log, it has the latest writes.
     if (existsSync(`${origin}-wal`)) await copyPages(origin, partial)
     else copyFileSync(origin, partial)
     // A copy has the mode of the original.
@@ -96,7 +96,7 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
 
 /**
  * @param failure beginning of the error message
- * @param prepare sees to the folder of the target
+ * @param prepare checks or creates the folder of the target
  * @param work receives the name of a partial file beside the target
  */
 async function writeBeside<T>(
@@ -206,12 +206,12 @@ function lockOut(file: string): DatabaseSync | undefined {
   return database
 }
 
-/** Empties the write-ahead log into the database. Closing with the lock would remove the new database's log. */
+/** Empties the write-ahead log into the database: later, closing this connection would remove the log of the new database. */
 function leaveLog(lock: DatabaseSync | undefined, file: string): void {
   if (!lock) return
   try {
     lock.exec('PRAGMA journal_mode = DELETE')
-    // While the lock is held, SQLite keeps the journal of what it has just committed.
+    // While the lock is held, SQLite leaves a journal behind.
     rmSync(`${file}-journal`, { force: true })
   } catch {
     // For a damaged file, the log is set aside as well.
@@ -226,7 +226,7 @@ function removeWithCompanions(file: string): void {
   }
 }
 
-/** @param errorOf the error to throw if there is a file by now */
+/** Moves a file into place. @param errorOf the error to throw if there is another one by now */
 function place(partial: string, destination: string, errorOf: (file: string) => Error): void {
   if (!placeNew(partial, destination)) throw errorOf(destination)
 }

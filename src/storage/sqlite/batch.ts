@@ -1,13 +1,14 @@
 /** Transactions that share a commit. See docs/decisions/shared-commits.md. */
 import { afterAnswers } from '../../base/turn.ts'
 
+/** For how long transactions join a batch. */
 const GROWS_FOR_MS = 5
 
 export interface Batch {
   /** By `performance.now()`. */
   readonly beganAt: number
   readonly members: Member[]
-  /** Each transaction runs in a savepoint. */
+  /** Whether each transaction runs in a savepoint. */
   careful: boolean
   readonly committed: PromiseWithResolvers<void>
 }
@@ -28,8 +29,8 @@ export function newBatch(careful: boolean): Batch {
 }
 
 /**
- * Calls back when a turn of the event loop has brought the batch no further transaction, because more share the commit then,
- * or when it has grown for long. To be called again with each that it gets.
+ * Calls `commit` once a turn of the event loop has brought no further transaction to share the commit, or the batch has grown for
+ * long enough. To be called for each transaction that joins it.
  */
 export function onceGrown({ members, beganAt }: Batch, commit: () => void): void {
   const size = members.length

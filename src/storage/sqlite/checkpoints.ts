@@ -1,6 +1,6 @@
 /**
- * Moves what was committed from the write-ahead log into the file: most of it on a thread, since all callers would wait for
- * as long, and the rest within a commit, so that the log begins anew.
+ * Moves committed pages from the write-ahead log into the file (a checkpoint). Most are moved on a thread, because all callers would
+ * have to wait meanwhile; the rest is moved after a commit, so that SQLite begins the log anew.
  * See docs/decisions/shared-commits.md.
  */
 import { CompiledQuery } from 'kysely'
@@ -8,7 +8,7 @@ import { CAN_BE_ASKED, PAGES_IN_LOG } from './connect.ts'
 import type { Statements } from './statements.ts'
 import type { SqliteThreads } from './threads.ts'
 
-/** Half of those at which the log is emptied within a commit, so that few are left then. */
+/** The thread begins when this many pages are to be moved, so that few are left when the log is emptied. */
 const PAGES = PAGES_IN_LOG / 2
 
 const MOVE = 'PRAGMA wal_checkpoint(PASSIVE)'
@@ -18,7 +18,7 @@ export class Checkpoints {
   readonly #writes: Statements
   readonly #threads: SqliteThreads
   #isMoving = false
-  /** How many pages the log had after the last commit, and how many of them were not moved. */
+  /** How many pages the log had after the last commit, and how many of those were not moved yet. */
   #written = 0
   #waiting = 0
 
@@ -29,28 +29,28 @@ export class Checkpoints {
   }
 
   /**
-   * Whether the next commit is to be followed by `empty`, with nobody reading an earlier state. SQLite begins the log anew
-   * once all of it was moved; while commits follow one another, the thread never gets as far, and the log would grow.
+   * Whether `empty` must follow the next commit, while nobody reads an earlier state. SQLite begins the log anew once all pages are
+   * moved. While commits follow one another, the thread never moves the last ones, and the log would go on growing.
    */
   get isFull(): boolean {
     if (!CAN_BE_ASKED) return true
-    // By then the thread is too slow, or has no turn.
+    // With as many pages as this, the thread is too slow, or does not get a turn.
     if (this.#written >= 2 * PAGES_IN_LOG) return this.#waiting > 0
     return this.#written >= PAGES_IN_LOG && this.#waiting > 0 && this.#waiting < PAGES / 2
   }
 
-  /** Moves what the thread has left. Where that fails, pages stay in the log, and the next commit tries again. */
+  /** Moves what the thread has left. If that fails, the pages stay in the log, and the next commit tries again. */
   empty(): void {
-    // An older SQLite has done so within the commit.
+    // An older SQLite has moved them within the commit.
     if (!CAN_BE_ASKED) return
     try {
       this.#writes.all(MOVE, [])
     } catch {
-      // The flush that follows tells whether what was committed is on the disk.
+      // Whether the commit is on the disk is found out by the flush that follows.
     }
   }
 
-  /** To be called after each commit, while nothing is read. Where moving fails, the next commit tries again. */
+  /** To be called after each commit, while nothing is read. If moving fails, the next commit tries again. */
   committed(): void {
     if (CAN_BE_ASKED) this.#move().catch(() => {})
   }

@@ -11,9 +11,9 @@ import { identityOf, inUse, isInUse, makeFolder, refuseForeign, refuseMissing } 
 export const BUSY_TIMEOUT_MS = 5000
 const WRITE_CACHE_KIB = 32_768
 const READ_CACHE_KIB = 8192
-/** When they are moved into the file, within a commit; see `checkpoints.ts`. */
+/** When the write-ahead log has this many pages, it is emptied into the file; see `checkpoints.ts`. */
 export const PAGES_IN_LOG = 8000
-/** How many there are: an older SQLite cannot be asked, and moves them by itself. */
+/** Whether SQLite says how many pages the log has. An older version does not, and empties it by itself. */
 export const CAN_BE_ASKED = process.versions.sqlite!.localeCompare('3.51', 'en', { numeric: true }) >= 0
 
 export interface Connections {
@@ -47,7 +47,7 @@ export function connect(file: string, { existing, alone, readOnly }: DatabaseOpt
   }
 }
 
-/** If nothing can be written beside the file, it is opened as immutable, which is then true. */
+/** Opens a database to read it; as immutable if there is no log and none can be created, as nobody can write to it then. */
 export function openToRead(file: string): DatabaseSync {
   refuseMissing(file)
   const immutable = pathToFileURL(file)
@@ -66,7 +66,7 @@ export function openToRead(file: string): DatabaseSync {
   throw new Error('not reached')
 }
 
-/** @returns undefined if `restore` has replaced the file meanwhile */
+/** Opens the two connections. @returns undefined if `restore` has replaced the file meanwhile */
 function attempt(file: string): Connections | undefined {
   const connections: DatabaseSync[] = []
   const open = () => {
@@ -84,23 +84,23 @@ function attempt(file: string): Connections | undefined {
     // Waits for `restore` to end. A file that it sets aside must not be written to, nor get a write-ahead log.
     refuseForeign(write, file, { write: true })
     if (wasReplaced()) return void close()
-    // A commit is not flushed by SQLite, which would block the process, but by `Log`, before anybody hears of it.
+    // SQLite does not flush a commit, which would block the process: `Log` does, before it is answered.
     write.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON')
     // Overwrites erased data instead of only freeing its space.
     write.exec('PRAGMA secure_delete = ON')
     // A savepoint remembers each page its transaction touches: more than SQLite keeps in memory by default, and a third
     // of the time of a write was spent on temporary files.
     write.exec('PRAGMA temp_store = MEMORY')
-    // A new record touches a page of each index: those pages are cached, and moved from the log into the file (every 32
-    // MiB) after many records rather than few.
+    // A new record changes a page of each index. These pages are cached, and moved from the log into the file after many records
+    // (every 32 MiB) rather than a few.
     const pagesInLog = CAN_BE_ASKED ? 0 : PAGES_IN_LOG
     write.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA wal_autocheckpoint = ${pagesInLog}`)
-    // After a crash, the log may contain pages that never reached the disk. They are flushed before anyone reads them.
+    // After a crash, the log may contain pages that are not on the disk. This flushes them before anyone reads them.
     write.exec('PRAGMA wal_checkpoint(PASSIVE)')
     if (wasReplaced()) return void close()
     const read = open()
     read.exec(`PRAGMA query_only = ON; PRAGMA cache_size = -${READ_CACHE_KIB}`)
-    // From here on, a busy database is waited for without blocking the process.
+    // From here on, waiting for a busy database does not block the process (`whenFree`).
     write.exec('PRAGMA busy_timeout = 0')
     return { read, write }
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Looks for damage of the file, on a connection of its own: one that has searched before remembers the structure of the
- * search index, and would compare what others have written since with that.
+ * Looks for damage of the file, on a connection of its own: one that has searched before remembers the structure of the search index,
+ * and would report as damage what others have written to it since.
  */
 import { sql } from 'kysely'
 import type { Db } from '../database.ts'
@@ -30,7 +30,7 @@ function opened(file: string) {
 }
 
 async function damagesSeenBy(db: Db): Promise<string[]> {
-  // One state for all of it, of which the first read decides: others may write meanwhile.
+  // All checks see the state of the first read, since others may write meanwhile.
   await sql`BEGIN`.execute(db)
   await sql`SELECT 1 FROM schema_version`.execute(db)
   const { rows } = await sql<{ integrity_check: string }>`PRAGMA integrity_check`.execute(db)

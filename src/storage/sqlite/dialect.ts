@@ -18,8 +18,8 @@ import { translate } from './errors.ts'
 import { WaitingRows } from './waiting.ts'
 
 /**
- * On a connection that writes.
- * @param lock stands for the lock of the file that it has at the moment
+ * Kysely on a connection that writes.
+ * @param lock see `lockOf`
  */
 export function writerOn(
   run: (text: string, parameters: readonly unknown[]) => unknown[],
@@ -29,7 +29,7 @@ export function writerOn(
   return kyselyOn(new SqliteConnection(waiting.run), { waiting, lock })
 }
 
-/** @param writing of a connection that writes */
+/** Kysely on a connection. @param writing only for one that writes */
 export function kyselyOn(
   connection: DatabaseConnection,
   writing?: { readonly waiting: Waiting; readonly lock: () => object },

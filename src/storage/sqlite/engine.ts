@@ -11,7 +11,7 @@ interface Sequence {
   seq: number
 }
 const SEQUENCE = 'SELECT rowid, seq FROM sqlite_sequence WHERE name = ?'
-/** By row, and without RETURNING: for either, SQLite makes a table of its own. */
+/** By `rowid`, and without RETURNING: a WHERE by name or a RETURNING would make SQLite build a temporary table. */
 const SET_SEQUENCE = 'UPDATE sqlite_sequence SET seq = ? WHERE rowid = ?'
 const ADD_SEQUENCE = 'INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)'
 
@@ -45,7 +45,7 @@ export const sqlite: Engine = {
   },
   reserveAhead: async () => undefined,
   async reserveIdentities(tx, table, count) {
-    // Nothing is awaited between the two: a transaction may reserve several at the same moment.
+    // Nothing is awaited between reading and writing: a transaction may reserve several at the same time.
     const run = directRun(tx)!
     const [sequence] = run<Sequence>(SEQUENCE, [table])
     const before = sequence?.seq ?? 0

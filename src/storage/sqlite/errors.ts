@@ -23,7 +23,7 @@ export const SQLITE_CANTOPEN = 14
 const SQLITE_CONSTRAINT = 19
 const SQLITE_NOTADB = 26
 const SQLITE_IOERR_WRITE = 778
-/** The file of shared memory cannot grow, although the log could. */
+/** The file of shared memory (-shm) cannot grow. */
 const SQLITE_IOERR_SHMSIZE = 4874
 export const SQLITE_IOERR_FSYNC = 1034
 /** By extended code, else by primary code. */
@@ -41,7 +41,7 @@ const reasons = new Map<number, Reason>([
 /** Codes of a failed COMMIT that were raised before the commit record was written to the log. */
 const NOT_COMMITTED = new Set([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_FULL, SQLITE_CONSTRAINT])
 
-/** Codes of Node: the database is closed, and a thread that reads cannot be started, as without file descriptors. */
+/** Codes of Node: the database is closed; a thread cannot be started, for example for lack of file descriptors. */
 const NO_ANSWER: ReadonlySet<unknown> = new Set(['ERR_INVALID_STATE', 'ERR_WORKER_INIT_FAILED'])
 
 /** SQLite's extended error code. */
@@ -70,13 +70,13 @@ export function isInDoubt(error: unknown): boolean {
   return !NOT_COMMITTED.has(primaryCode(error))
 }
 
-/** SQLite calls it an error of the disk, which sends its operator to look for a broken one. */
+/** SQLite calls a full disk an I/O error here, and operators would look for a broken one. */
 const wordsOf = (error: unknown) =>
   codeOfSqlite(error) === SQLITE_IOERR_SHMSIZE
     ? 'database or disk is full'
     : (memberOf(error, 'errstr') ?? messageOf(error))
 
-/** A flush failed: whether the change is on the disk is not known. */
+/** A flush failed, so it is not known whether the change is on the disk. */
 export const inDoubt = (cause: unknown) =>
   new DatabaseUnavailable(
     `SQLite: ${wordsOf(cause)}, while a change was put on the disk: it may have been made or not. Look at the disk and its log, and whether the change is there, before it is made again.`,
@@ -106,11 +106,11 @@ export const replacedIndex = () =>
     'replaced',
   )
 
-/** Of a commit after which the files were found to be missing: it may be there when they are back. */
+/** For a commit after which the files were missing: it may be in them when they are put back. */
 export const doubted = (refusal: DatabaseUnavailable) =>
   new DatabaseUnavailable(refusal.message, refusal, 'in doubt')
 
-/** Translates an error to one the rest of the program knows; others stay as they are. */
+/** Translates an error to one that the rest of the program knows; others stay as they are. */
 export function translate(error: unknown): unknown {
   const errcode = codeOfSqlite(error)
   if (errcode === SQLITE_CONSTRAINT_UNIQUE || errcode === SQLITE_CONSTRAINT_PRIMARYKEY) {

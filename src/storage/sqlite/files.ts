@@ -23,10 +23,7 @@ export function fileOf(url: string): string {
   return resolve(path)
 }
 
-/**
- * Refuses a missing or empty file: a database has a header from its first moment on.
- * @throws DatabaseUnusable
- */
+/** @throws DatabaseUnusable if the file is missing or empty: a database always has a header */
 export function refuseMissing(file: string): void {
   const status = statSync(file, { throwIfNoEntry: false })
   if (!status || (status.isFile() && status.size === 0)) {
@@ -36,12 +33,12 @@ export function refuseMissing(file: string): void {
 
 /** 'affl', in the header of each database of this program, by which other programs and `file` recognise it. */
 const APPLICATION_ID = 0x6166666c
-/** Tables of a version that did not set the header mark. */
+/** Tables of versions that did not set this mark. */
 const FIRST_TABLES = ['schema_version', 'affiliates', 'payouts', 'api_keys']
 
 /**
- * A database of another program must not get tables of this one.
- * @param write marks a database that is new, or older than the mark
+ * Refuses the database of another program, so that it does not get tables of this one.
+ * @param write whether to set the mark of a new database, or of one from before the mark
  * @throws DatabaseUnusable
  */
 export function refuseForeign(database: DatabaseSync, file: string, { write }: { write: boolean }): void {
@@ -64,8 +61,8 @@ export function refuseForeign(database: DatabaseSync, file: string, { write }: {
 }
 
 /**
- * Creates a folder and its parents. Node's own recursive mkdir never returns where the system reports a missing folder
- * but lets none be created, as below /proc.
+ * Creates a folder and its parents. Node's own recursive mkdir never returns below /proc, where folders are missing and cannot be
+ * created.
  */
 export function makeFolder(folder: string): void {
   if (isFolder(folder)) return
@@ -90,18 +87,18 @@ export function identityOf(path: string): string | undefined {
   }
 }
 
-/** The write-ahead log of a database that exists: SQLite has it beside the file itself, also where a link names it. */
+/** The write-ahead log of an existing database. If the path is a link, SQLite puts the log beside the file that it leads to. */
 export const logOf = (file: string): string => `${realpathSync(file)}-wal`
 
-/** Tells what stands against using the files, if anything does. */
+/** Returns an error if files of the database are missing or were replaced. */
 export type Absence = () => DatabaseUnavailable | undefined
 
-/** That by which processes find what is in the log, and keep out of one another's way. */
+/** The shared memory by which processes find pages in the log, and lock each other out. */
 const indexOf = (file: string): string => `${realpathSync(file)}-shm`
 
 /**
- * Remembers the files of the database as they were opened. A process can go on writing to removed files, and all of it would
- * be lost. Without the index it would write over what another process writes, which makes an index of its own.
+ * Remembers which files were opened. A process can go on writing to files that were removed, and all of it would be lost. If the
+ * index was removed, another process creates its own, and both would overwrite each other's changes.
  */
 export function watchFiles(file: string): Absence {
   const paths = [file, logOf(file)]
@@ -117,14 +114,14 @@ export function watchFiles(file: string): Absence {
 }
 
 /**
- * Lets the process end without closing its connections: closing would write to the files and remove the log, which may
- * belong to another database by then. Node closes open connections when it ends by itself, but not on process.exit.
+ * Makes the process end without closing its connections. Closing would write to the files and remove the log, which may belong to
+ * another database by then. Node closes open connections if it ends by itself, but not on process.exit.
  */
 export function leaveOpen(): void {
   process.once('exit', () => process.exit())
 }
 
-/** @throws Error if it is something other than a folder */
+/** Whether there is a folder. @throws Error if it is something else */
 export function isFolder(path: string): boolean {
   if (!existsSync(path)) return false
   if (statSync(path).isDirectory()) return true
@@ -132,8 +129,8 @@ export function isFolder(path: string): boolean {
 }
 
 /**
- * Whether any process has the database open: it holds a lock then, which makes leaving WAL mode fail. If nobody has, this
- * empties the log into the database.
+ * Whether any process has the database open. Such a process holds a lock, and leaving WAL mode fails. If there is none, this empties
+ * the log into the database.
  */
 export function isInUse(file: string): boolean {
   if (!existsSync(file)) return false
@@ -151,7 +148,7 @@ export function isInUse(file: string): boolean {
   }
 }
 
-/** Another process has the database open. */
+/** The error if another process has the database open. */
 export function inUse(file: string): DatabaseUnusable {
   return new DatabaseUnusable(`The database ${file} is in use; stop the service first.`)
 }

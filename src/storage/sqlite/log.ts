@@ -1,4 +1,4 @@
-/** Puts what was committed on the disk, on a thread of the system: the one that answers does not wait for the disk. */
+/** Flushes the write-ahead log to the disk on another thread, so that the one that answers requests does not wait for it. */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { codeOf } from '../../base/unknown.ts'
@@ -7,7 +7,7 @@ import { logOf } from './files.ts'
 
 const flush = promisify(fdatasync)
 
-/** What was committed may be on the disk all the same. */
+/** Like SQLite's own error: the commit may be on the disk in spite of it. */
 const failed = (cause: unknown) =>
   Object.assign(new Error(`disk I/O error (${codeOf(cause)})`, { cause }), { errcode: SQLITE_IOERR_FSYNC })
 
@@ -28,7 +28,7 @@ export class Log {
     }
   }
 
-  /** The same while everybody waits. */
+  /** The same, but blocks the process. */
   flushAtOnce(): void {
     try {
       fdatasyncSync(this.#descriptor)

@@ -1,9 +1,9 @@
-/** In one turn of the event loop, in each of which Node accepts one connection only. */
+/** For how long writers may run in one turn of the event loop. Node accepts only one connection per turn. */
 const WRITERS_RUN_FOR_MS = 5
 
-/** Says when writers have run for so long that what has arrived is to be looked at. */
+/** Says when writers have run for so long that the event loop should go on, to see what has arrived. */
 export class LoopTurn {
-  /** When its first writer began; 0 for none. */
+  /** When the first writer of the turn began; 0 if there was none. */
   #runningSince = 0
 
   /** To be asked before each writer. */

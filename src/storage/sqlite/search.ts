@@ -1,10 +1,10 @@
 /**
- * Parts of names, by an index of all their trigrams (FTS5). It holds no text: only which rows have a trigram.
+ * Searches for parts of names, by an index of all their trigrams (FTS5). It does not contain the text, only which rows have which
+ * trigram.
  *
- * Written with each row, it would more than double what an account costs, so it is written later, many rows at a time. A
- * row is in it when its identifier is not above `last`, and it is not among those that changed since, which a trigger
- * takes out of the index at once: then nothing remains there of what was erased. Whoever searches asks the index, and
- * looks at those rows that are not in it.
+ * If it were written with each row, a new account would cost more than twice as much, so it is written later, many rows at a time.
+ * It contains the rows with identifiers up to `last`, except those that have changed since. A trigger removes these from the index
+ * at once, so that nothing of an erased text remains there. A search uses the index, and also looks at all rows that are not in it.
  * See docs/decisions/search.md.
  */
 import { type RawBuilder, sql } from 'kysely'
@@ -13,13 +13,13 @@ import { containing } from '../containing.ts'
 import type { Db, SearchIndex, Tx } from '../database.ts'
 
 /**
- * Rows of a part, which one transaction writes. More would hold up whoever writes next. Fewer are not worth a part:
- * searches look at them as fast as in the index, and many small parts would make that slow.
+ * Rows that one transaction adds to the index, as a part of it. More would delay the next writer. Fewer are not worth it: searches
+ * look at that many rows outside of the index as fast, and many small parts make the index slow.
  */
 const ROWS_OF_A_PART = 250
 /** Pages of the index that are merged by one statement. */
 const MERGED_AT_ONCE = 16
-/** How much of a search the index is asked for: the first trigrams of a word, and the first words, leave few rows. */
+/** How much of a search is looked up in the index: the first trigrams of the first words are enough to leave few rows. */
 const MOST_TRIGRAMS = 12
 const MOST_WORDS = 8
 
@@ -36,13 +36,13 @@ export const sqliteSearch: SearchIndex = {
       'CREATE TABLE IF NOT EXISTS search_progress (name TEXT PRIMARY KEY, last INTEGER NOT NULL) STRICT',
       `INSERT INTO search_progress (name, last) VALUES ('${table}', 0)`,
       `CREATE TABLE ${index}_changed (id INTEGER PRIMARY KEY) STRICT`,
-      // What is in the index, so that it can be compared with it.
+      // The rows that are in the index. PRAGMA integrity_check compares both.
       `CREATE VIEW ${index}_rows AS SELECT id, ${list} FROM ${table}
         WHERE id <= (SELECT last FROM search_progress WHERE name = '${table}') AND id NOT IN (SELECT id FROM ${index}_changed)`,
       `CREATE VIRTUAL TABLE ${index} USING fts5 (${list}, content = '${index}_rows', content_rowid = 'id',
         columnsize = 0, detail = none, tokenize = 'trigram case_sensitive 1')`,
       `INSERT INTO ${index} (${index}, rank) VALUES ('secure-delete', 1)`,
-      // A transaction would merge as much as it finds to be merged, however long that takes.
+      // Otherwise, a transaction would merge all that is to be merged, however long it takes.
       `INSERT INTO ${index} (${index}, rank) VALUES ('automerge', 0)`,
       `CREATE TRIGGER ${index}_update AFTER UPDATE OF ${list} ON ${table} WHEN (${isOther}) AND ${isIndexed}
         BEGIN ${takeOut}; INSERT INTO ${index}_changed (id) VALUES (OLD.id); END`,
@@ -83,7 +83,7 @@ export const sqliteSearch: SearchIndex = {
       if (ids.length < ROWS_OF_A_PART) return mergeParts(tx, index)
       const list = sql.join(columns.map(name => sql.ref(name)))
       const among = sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
-      // In order: a step back would begin a part of its own.
+      // In order, because a lower identifier than the one before would begin another part.
       await sql`INSERT INTO ${index} (rowid, ${list})
         SELECT id, ${list} FROM ${sql.table(table)} WHERE ${among} ORDER BY id`.execute(tx)
       await sql`DELETE FROM ${changedOf(table)} WHERE ${among}`.execute(tx)
@@ -127,7 +127,7 @@ async function mergeParts(tx: Tx, index: RawBuilder<unknown>): Promise<boolean> 
   return (await changes()) - before > 1
 }
 
-/** @returns what FTS5 is asked; undefined where no word is long enough to have a trigram */
+/** The search in the language of FTS5; undefined if no word is long enough to have a trigram. */
 function matchOf({ words }: TextSearch): string | undefined {
   const conditions = words.slice(0, MOST_WORDS).flatMap(word => conditionOf(word) ?? [])
   return conditions.length === 0 ? undefined : conditions.join(' AND ')
@@ -141,7 +141,7 @@ function conditionOf({ pattern, accented }: Word): string | undefined {
   return `(${alternatives.map(trigrams => `(${trigrams.map(quoted).join(' AND ')})`).join(' OR ')})`
 }
 
-/** Side by side, and that of the end: each that is asked for costs as many rows as have it. */
+/** Trigrams that do not overlap, and the last one. Each costs as many rows as have it, so overlapping ones are left out. */
 function trigramsOf(text: string): string[] {
   const letters = [...text]
   const trigramAt = (start: number) => letters.slice(start, start + 3).join('')

@@ -1,9 +1,9 @@
 import type { Statements } from './statements.ts'
 
 /**
- * The read transaction that requests share which arrived together, because taking and releasing file locks for each query
- * costs as much as a query. It ends before anything else that arrives is processed, and before a commit is answered. While
- * a commit is put on the disk, it stays at the state before.
+ * The read transaction shared by requests that arrive together, because taking and releasing the locks of the file for each query
+ * costs as much as the query. It ends before anything else that arrives is processed, and before a commit is answered. While a
+ * commit is being flushed to the disk, it shows the state before the commit.
  * See docs/decisions/embedded-reads.md.
  */
 export class Snapshot {
@@ -12,9 +12,9 @@ export class Snapshot {
   #isOpen = false
   /** Set while requests of one turn arrive; the first has ended the previous read transaction. */
   #arriving = false
-  /** Version of the state that the open read transaction sees. */
+  /** The version that the open read transaction sees. */
   #version: number | undefined
-  /** While it is held: version of what other processes had written then. */
+  /** While the state is held: the version of what other processes had written at that time. */
   #heldAt: number | undefined
 
   constructor(reads: Statements, writes: Statements) {
@@ -30,7 +30,7 @@ export class Snapshot {
     setImmediate(() => this.end())
   }
 
-  /** Keeps the state of now until `release`. To be called before a commit. */
+  /** Keeps the present state until `release`. To be called before a commit. */
   hold(): void {
     this.end()
     this.version()
@@ -52,13 +52,13 @@ export class Snapshot {
     try {
       this.#reads.run('COMMIT')
     } catch {
-      // Of a damaged file: whoever reads it is told, and nobody waits for this.
+      // The file is damaged: those who read it get the error, and nobody waits for this statement.
     }
   }
 
   /**
-   * To be called for each request: a read transaction begun later than the requests of a turn (after a commit, or by a
-   * timer) stays open while the next ones arrive, and another process may have written since.
+   * To be called for each request. A read transaction may still be open that began after the requests of the last turn (after a
+   * commit, or by a timer), and another process may have written since then.
    */
   refresh(): void {
     if (this.#arriving) return

@@ -10,21 +10,24 @@ interface Known {
   readonly rowOf: RowMaker<SQLOutputValue>
   /** Integers as bigint, for values beyond a JavaScript number. */
   large: boolean
-  /** It inserts a row at most, and returns its identifier. */
+  /** Whether it inserts one row at most, and returns its identifier. */
   readonly returnsId: boolean
 }
 
 /**
- * For RETURNING, SQLite keeps what it returns in a table of its own, which takes as long as the insert into a dozen indexes.
- * The identifier of a single row is known without.
+ * Statements that run without their RETURNING, for which SQLite builds a temporary table: that takes as long as inserting into a
+ * dozen indexes. The identifier of a single row is known without it.
  */
 const RETURNS_ID =
   /^(insert into "\w+" \([^()]*\) values \([^()]*\)(?: on conflict (?:\("\w+"\) )?do nothing)?) returning "id"$/
 
-/** A write cannot be run again if a number turns out to be too large, so it reads all integers as bigint. */
+/**
+ * Statements that can be run again if an integer turns out to be too large for a JavaScript number. A write cannot, so all its
+ * integers are read as bigint.
+ */
 const READS = /^\s*(?:select|with|pragma)\b/i
 
-/** Prepared statements of one connection by text. A dropped one that is in use soon returns. */
+/** Prepared statements of one connection, by their text. If one is dropped that is in use, it is soon prepared again. */
 export class Statements {
   readonly #database: DatabaseSync
   readonly #known = new Map<string, Known>()
@@ -80,7 +83,7 @@ export class Statements {
   }
 }
 
-/** @returns none where the row was not inserted, because another one is there */
+/** @returns no row if none was inserted, because of a conflict */
 function idOf({ statement }: Known, parameters: readonly unknown[]): { id: number }[] {
   const { changes, lastInsertRowid } = statement.run(...bindable(parameters))
   return changes === 0 ? [] : [{ id: Number(lastInsertRowid) }]
@@ -102,7 +105,7 @@ function valuesOf(prepared: Known, parameters: readonly unknown[]): Record<numbe
 // Cast: SQLite itself refuses values it cannot bind.
 const bindable = (parameters: readonly unknown[]) => parameters as readonly SQLInputValue[]
 
-/** Text if a JavaScript number does not hold it, as on the other engine. */
+/** A number, or text if a number cannot hold it, as on the other engine. */
 function plain(value: bigint): number | string {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : String(value)

@@ -7,7 +7,7 @@ import { BUSY_TIMEOUT_MS, openToRead } from './connect.ts'
 import { Statements } from './statements.ts'
 import type { Query, Result, ThreadData } from './threads.ts'
 
-// On Linux this applies to the thread alone: the one that answers requests comes first.
+// A lower priority than the thread that answers requests. Only Linux has one for each thread.
 if (process.platform === 'linux') setPriority(10)
 const { file, readOnly }: ThreadData = workerData
 const database = readOnly ? openToRead(file) : new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })

@@ -10,11 +10,11 @@ import type { ReadBudget } from '../budget.ts'
 import { rowsOf } from '../rows.ts'
 import { Turns } from '../turns.ts'
 
-/** Enough to open a page during a long report, and no more than a small machine has cores. */
+/** Enough to open a page during a long report, and not too many for a small machine. */
 const MAX_THREADS = 3
 const BEGIN = CompiledQuery.raw('BEGIN')
 const ROLLBACK = CompiledQuery.raw('ROLLBACK')
-/** Wait for a running query when the database is closed. */
+/** How long to wait for running queries when the database is closed. */
 const CLOSING_MS = 1000
 
 export interface Query {
@@ -38,11 +38,11 @@ export interface ThreadData {
 
 interface Thread {
   readonly worker: Worker
-  /** The callers that wait for answers, which come in order. */
+  /** Callers that wait for answers, in the order in which these come. */
   readonly asked: PromiseWithResolvers<unknown[]>[]
 }
 
-// The build has it as JavaScript, in the same folder.
+// JavaScript in the build, in the same folder.
 const program = new URL(`./thread.${import.meta.url.split('.').at(-1)}`, import.meta.url)
 
 /** A Kysely connection that takes any number of concurrent queries. */
@@ -91,7 +91,8 @@ export class SqliteThreads {
           return this.#ask(thread, query)
         })
       } finally {
-        // A thread that has not ended it, which SQLite does by itself if the disk fails, would read what is old.
+        // This fails if SQLite has ended the transaction itself, because the disk failed. A thread that might not have ended it is
+        // not used again: it would read an old state.
         await this.#ask(thread, ROLLBACK).catch(() => this.#discard(thread))
       }
     })
@@ -108,7 +109,7 @@ export class SqliteThreads {
   ): Promise<T> {
     try {
       return await this.#turns.read(budget, async goOn => {
-        // A thread that starts now would keep the process alive: nobody ends it.
+        // Nobody would end a thread that starts now, and it would keep the process alive.
         if (this.#closed) throw closed
         const thread = this.#idle.pop() ?? this.#start()
         try {
@@ -123,8 +124,8 @@ export class SqliteThreads {
   }
 
   /**
-   * A running query cannot be interrupted: its thread is left behind. Its callers are told at once, since nothing else
-   * keeps the process alive, and it would end in the middle of what they await.
+   * A running query cannot be interrupted, so its thread is left behind. Its callers get an error now: nothing else keeps the process
+   * alive, so it would end while they wait.
    */
   async close(): Promise<void> {
     this.#closed = true
@@ -174,8 +175,8 @@ export class SqliteThreads {
 const closed = { code: 'ERR_INVALID_STATE', message: 'closed' }
 
 /**
- * At exit Node waits for its threads, possibly long for a query. So the process replaces itself by one that does nothing
- * but exit with the same code.
+ * At its exit, Node waits for its threads, and a query may take long. So the process replaces itself by one that only exits with the
+ * same code.
  */
 function leaveBehind(worker: Worker): void {
   worker.unref()

@@ -1,6 +1,6 @@
 /**
- * Rows that wait to be inserted together. Whoever inserts one gets its identifier at once; it is there for every
- * statement that could see it, because a statement that names its table has the waiting rows inserted first.
+ * Rows that wait to be inserted together. The identifier of a row is known at once. Every statement that could select it does,
+ * because the waiting rows of a table are inserted before a statement that names the table.
  */
 import { insertRows } from '../insert-many.ts'
 import type { RunDirectly, Waiting } from '../prepared.ts'
@@ -9,7 +9,7 @@ import { rowsOf } from '../rows.ts'
 interface TableOfRows {
   readonly rows: object[]
   nextId: number
-  /** Whether statements name the table, by their text. */
+  /** For the text of each statement, whether it names the table. */
   readonly named: Map<string, boolean>
 }
 
@@ -50,7 +50,7 @@ export class WaitingRows implements Waiting {
     try {
       const result = await work()
       for (const name of this.#tables.keys()) this.#insert(name)
-      // Also when whoever ran the statement before which they were inserted went on: rows beside it are missing too.
+      // Even if the error was caught where a statement had caused the insertion: other rows of the same insertion are missing too.
       if (this.#refused) throw this.#refused.error
       return result
     } finally {
@@ -89,7 +89,7 @@ export class WaitingRows implements Waiting {
     }
   }
 
-  /** Nobody else inserts meanwhile: SQLite has one writer, and whatever this one inserts names the table. */
+  /** It stays free until the rows are inserted: SQLite has one writer, and its other insertions name the table. */
   #nextIdOf(table: string): number {
     const [row] = this.#run<{ seq: number }>('SELECT seq FROM sqlite_sequence WHERE name = ?', [table])
     return (row?.seq ?? 0) + 1

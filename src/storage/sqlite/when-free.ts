@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { primaryCode, SQLITE_BUSY } from './errors.ts'
 
-/** Pause before the next attempt, as a share of the time that was waited for. */
+/** Pause before the next attempt, as a share of the time waited so far. */
 const PAUSE_SHARE = 0.05
 const SHORTEST_PAUSE_MS = 1
 const LONGEST_PAUSE_MS = 20
-/** How long one waits once the service waits for nobody any more. */
+/** How long to wait once the service is about to end. */
 const LAST_MS = 500
 
 /**
- * Takes the file for writing when no other process has it, without blocking this one. It asks often at first: with long
- * pauses, a process that takes the file again right after its commit would always be first.
+ * Locks the file for writing once no other process has it locked, without blocking this process. Pauses are short at first: with
+ * long ones, another process that locks the file again right after its commit would always win.
  * @param giveUpAt by `performance.now()`
- * @param cutOff aborted when it is to be given up soon
+ * @param cutOff aborted when the service is about to end
  * @throws what `take` throws, for any other reason or after that time
  */
 export async function whenFree(
