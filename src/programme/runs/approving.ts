@@ -10,6 +10,7 @@ import { type RequestContext, type WriteTx, write, writeMany } from '../../event
 import { existing } from '../../records/rules.ts'
 import { UniqueViolation } from '../../storage/database.ts'
 import { postRun } from '../ledger/rules.ts'
+import { changeRun } from './changing.ts'
 import { conflict } from './conflict.ts'
 import { changedBeside } from './digest.ts'
 import { propose } from './facts.ts'
@@ -47,20 +48,15 @@ export async function beginApproval(
       refuseSamePerson(context, before, settings)
       refuseUnpayable(before, settings)
       refuseOtherPayer(before, settings)
-      const after = await store.runs.update(tx, before, {
+      const change = {
         status: 'approving',
         approved_by: context.actor.userId,
         verified: verification.unfinished,
         prepared_to: 0,
         done: 0,
         refusal: '',
-        updated_at: now(),
-      })
-      tx.log('payout_run.approve', id, {
-        before: payoutRun.logged(before, settings),
-        after: payoutRun.logged(after, settings),
-      })
-      return after
+      } as const
+      return changeRun(tx, 'payout_run.approve', before, change, settings)
     })
   try {
     return await begin()
@@ -133,23 +129,18 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
       before.prepared_to !== run.prepared_to
     )
       return false
-    const after = await store.runs.update(tx, before, {
-      ...(isUnchanged
-        ? {
-            prepared_to: last ?? before.prepared_to,
-            verified: last === undefined ? verification.unchanged : verification.unfinished,
-          }
-        : { status: 'draft', approved_by: 0, refusal }),
+    if (!isUnchanged) {
+      const change = { status: 'draft', approved_by: 0, refusal } as const
+      await changeRun(tx, 'payout_run.refuse', before, change, settings)
+      return true
+    }
+    await store.runs.set(tx, run.id, {
+      prepared_to: last ?? before.prepared_to,
+      verified: last === undefined ? verification.unchanged : verification.unfinished,
       updated_at: now(),
     })
-    if (isUnchanged && last === undefined) tx.log('payout_run.reserve', run.id)
-    if (!isUnchanged) {
-      tx.log('payout_run.refuse', run.id, {
-        before: payoutRun.logged(before, settings),
-        after: payoutRun.logged(after, settings),
-      })
-    }
-    return !isUnchanged
+    if (last === undefined) tx.log('payout_run.reserve', run.id)
+    return false
   })
   if (isRefused) throw conflict(refusal, { affiliates: Object.fromEntries(names) })
 }

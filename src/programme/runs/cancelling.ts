@@ -2,6 +2,7 @@
 import { now } from '../../base/time.ts'
 import { type RequestContext, write, writeMany } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
+import { changeRun } from './changing.ts'
 import { conflict } from './conflict.ts'
 import { filesOf } from './file-store.ts'
 import { excludedFor } from './proposal.ts'
@@ -35,16 +36,8 @@ export async function beginCancelling(
         'A file of this run was downloaded: say that none was handed over, if you know that none has gone to a bank or to PayPal.',
       )
     }
-    const after = await store.runs.update(tx, before, {
-      status: 'cancelled',
-      closed_at: now(),
-      updated_at: now(),
-    })
-    tx.log('payout_run.cancel', id, {
-      before: payoutRun.logged(before, settings),
-      after: payoutRun.logged(after, settings),
-    })
-    return after
+    const change = { status: 'cancelled', closed_at: now() } as const
+    return changeRun(tx, 'payout_run.cancel', before, change, settings)
   })
 }
 

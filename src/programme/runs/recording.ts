@@ -7,6 +7,7 @@ import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write, writeMany } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import type { Db } from '../../storage/database.ts'
+import { changeItem, changeRun } from './changing.ts'
 import { conflict } from './conflict.ts'
 import { type Item, type ItemStatus, runItem } from './item.ts'
 import { itemPages } from './items-store.ts'
@@ -23,7 +24,7 @@ import { readPaypal } from './results/paypal.ts'
 import { logOutcome, logResults } from './results-log.ts'
 import { payoutRun, type Run, type RunRow } from './run.ts'
 import type { ResultArguments, ResultRecord, SettleArguments } from './schema.ts'
-import { noteAnew, problemOf, settle } from './settling.ts'
+import { problemOf, settle } from './settling.ts'
 import * as store from './store.ts'
 import { MOST_NAMED, openStatuses } from './words.ts'
 
@@ -309,11 +310,7 @@ async function recordSome(
 /** Where an outcome is known, something was sent, so that the run cannot be cancelled any more. */
 async function markSent(tx: WriteTx, run: Run, settings: Settings): Promise<void> {
   if (run.status !== 'approved') return
-  const after = await store.runs.update(tx, run, { status: 'sent', sent_at: now(), updated_at: now() })
-  tx.log('payout_run.send', run.id, {
-    before: payoutRun.logged(run, settings),
-    after: payoutRun.logged(after, settings),
-  })
+  await changeRun(tx, 'payout_run.send', run, { status: 'sent', sent_at: now() }, settings)
 }
 
 /**
@@ -340,7 +337,7 @@ export async function settleItem(context: RequestContext, args: SettleArguments)
     await markSent(tx, run, settings)
     await settle(context, tx, run, [item], new Map([[id, { outcome, note }]]), settings)
     if (item.status !== outcome) await logOutcome(tx, item, outcome)
-    else if (isOtherNote) await noteAnew(tx, item, note, settings)
+    else if (isOtherNote) await changeItem(tx, item, { note }, settings)
     return existing(runItem, await store.items.lock(tx, id))
   })
 }

@@ -3,7 +3,7 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
 import type { Payout } from '../payouts/payout.ts'
-import { runItem } from './item.ts'
+import { changeItem } from './changing.ts'
 import { logReturn } from './results-log.ts'
 import * as store from './store.ts'
 
@@ -22,18 +22,14 @@ export async function followPayout(
   const item = await store.items.lock(tx, payout.run_item_id)
   if (!item) return []
   const payouts = await store.payoutsOf(tx, item.id)
-  const kept = { payout_id: payouts[0] ?? 0, updated_at: now() }
+  const payout_id = payouts[0] ?? 0
   if (payout.status !== 'paid' || item.status !== 'paid') {
-    if (item.payout_id !== kept.payout_id) await store.changeItems(tx, [item.id], kept)
+    if (item.payout_id !== payout_id) await store.changeItems(tx, [item.id], { payout_id, updated_at: now() })
     return []
   }
   const why = `payout ${payout.id} was ${what}`
-  const change = { ...kept, status: 'returned', note: `Its ${why}.`, settled_at: now() } as const
-  await store.changeItems(tx, [item.id], change)
-  tx.log('run_item.edit', item.id, {
-    before: runItem.logged(item, settings),
-    after: runItem.logged({ ...item, ...change }, settings),
-  })
+  const change = { payout_id, status: 'returned', note: `Its ${why}.`, settled_at: now() } as const
+  await changeItem(tx, item, change, settings)
   await logReturn(tx, item, why)
   return payouts
 }

@@ -13,6 +13,7 @@ import { affiliates } from '../affiliates/store.ts'
 import { groups } from '../groups/store.ts'
 import { beginApproval, refusalOf, reserveSome, takeBackSome, verify } from './approving.ts'
 import { beginCancelling, releaseSome } from './cancelling.ts'
+import { changeRun } from './changing.ts'
 import { conflict } from './conflict.ts'
 import { runItem } from './item.ts'
 import { problemOfNote, refuseUnpayable, storedPayer } from './payer.ts'
@@ -188,16 +189,8 @@ export async function close(context: RequestContext, id: number): Promise<Run> {
         { open: count },
       )
     }
-    const after = await store.runs.update(tx, before, {
-      status: 'closed',
-      closed_at: now(),
-      updated_at: now(),
-    })
-    tx.log('payout_run.close', id, {
-      before: payoutRun.logged(before, settings),
-      after: payoutRun.logged(after, settings),
-    })
-    return after
+    const change = { status: 'closed', closed_at: now() } as const
+    return changeRun(tx, 'payout_run.close', before, change, settings)
   })
 }
 

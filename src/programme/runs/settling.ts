@@ -8,8 +8,8 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { inTransaction, type RequestContext, type WriteTx } from '../../events/write.ts'
 import { rules as payoutRules } from '../payouts/rules.ts'
+import { changeItem } from './changing.ts'
 import type { Item, ItemStatus } from './item.ts'
-import { runItem } from './item.ts'
 import type { Outcome, ReportedOutcome } from './outcome.ts'
 import { paymentsOf, record } from './payments.ts'
 import type { Run } from './run.ts'
@@ -57,13 +57,16 @@ export async function settle(
   const open = changing.filter(isOpen)
   const leaving = open.filter(item => reported.get(item.id)!.outcome !== 'unknown')
   if (leaving.length > 0) await leave(context, tx, run, leaving, reported, settings)
-  for (const item of open.filter(item => reported.get(item.id)!.outcome === 'unknown')) {
-    await change(tx, item, reported.get(item.id)!, settings)
+  const change = (item: Item) => {
+    const { outcome, note } = reported.get(item.id)!
+    const settled = { status: outcome, note: note || item.note, settled_at: now() }
+    return changeItem(tx, item, settled, settings)
   }
+  for (const item of open.filter(item => reported.get(item.id)!.outcome === 'unknown')) await change(item)
   const inner = inTransaction(context, tx)
   for (const item of changing.filter(({ status }) => status === 'paid')) {
     // First, so that its payouts find it returned already.
-    await change(tx, item, reported.get(item.id)!, settings)
+    await change(item)
     // Its referrals are unpaid again.
     for (const id of await store.payoutsOf(tx, item.id)) {
       await payoutRules.edit(inner, {
@@ -73,34 +76,6 @@ export async function settle(
       })
     }
   }
-}
-
-async function change(
-  tx: WriteTx,
-  item: Item,
-  { outcome, note }: ReportedOutcome,
-  settings: Settings,
-): Promise<void> {
-  const after = { ...item, status: outcome, note: note || item.note, settled_at: now() }
-  await store.changeItems(tx, [item.id], {
-    status: after.status,
-    note: after.note,
-    settled_at: after.settled_at,
-    updated_at: now(),
-  })
-  tx.log('run_item.edit', item.id, {
-    before: runItem.logged(item, settings),
-    after: runItem.logged(after, settings),
-  })
-}
-
-/** Puts another note in the place of the one on an item whose outcome is still unknown. */
-export async function noteAnew(tx: WriteTx, item: Item, note: string, settings: Settings): Promise<void> {
-  await store.changeItems(tx, [item.id], { note, updated_at: now() })
-  tx.log('run_item.edit', item.id, {
-    before: runItem.logged(item, settings),
-    after: runItem.logged({ ...item, note }, settings),
-  })
 }
 
 /** Payments that were made or have failed: either way their items reserve nothing any more. */

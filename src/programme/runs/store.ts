@@ -177,7 +177,7 @@ export async function removeItems(tx: Tx, runId: number, limit: number): Promise
   return numDeletedRows > 0n
 }
 
-type ItemChange = Partial<Pick<Item, 'status' | 'reason' | 'note' | 'payout_id' | 'settled_at'>> & {
+export type ItemChange = Partial<Pick<Item, 'status' | 'reason' | 'note' | 'payout_id' | 'settled_at'>> & {
   readonly updated_at: number
 }
 
