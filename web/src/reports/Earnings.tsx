@@ -1,8 +1,9 @@
 /** Earnings, balances and conversion of visits, over time and by affiliate. */
 import { useTheme } from '@mui/material'
-import { count, period, useMoney } from '../ui/format.ts'
+import { count, useMoney } from '../ui/format.ts'
 import { RowLink } from '../ui/table.tsx'
-import { RankPlot, TimePlot } from './Plot.tsx'
+import { PeriodCard } from './PeriodCard.tsx'
+import { RankPlot } from './Plot.tsx'
 import { type Column, ReportCard } from './ReportCard.tsx'
 import { axisLabel, BESIDE_TEN, nameOf, shorten, unique } from './ranks.ts'
 import type { Rows, Scope } from './report.ts'
@@ -25,7 +26,6 @@ function useEarningsColumns(): Column<Earnings>[] {
     figures: true,
   })
   return [
-    { label: 'Period', cell: row => period(row.period) },
     { label: 'Referrals', cell: row => count(row.referrals), figures: true },
     figure('Earned', row => row.earned),
     figure('Pending', row => row.pending),
@@ -38,60 +38,45 @@ function useEarningsColumns(): Column<Earnings>[] {
 
 export function EarningsByMonth({ scope }: { scope: Scope }) {
   const { palette } = useTheme()
-  const money = useMoney()
+  const { full, short } = useMoney()
   return (
-    <ReportCard
+    <PeriodCard
       title="Earned, paid, rejected"
       name="earnings-by-month"
       scope={scope}
       empty={isEmpty}
       columns={useEarningsColumns()}
-      rowKey={row => row.period}
-    >
-      {rows => (
-        <TimePlot
-          describe="What was earned, paid and rejected over time"
-          categories={rows.map(row => period(row.period))}
-          series={[
-            { label: 'Earned', colour: palette.plot.paid, data: rows.map(row => Number(row.earned)) },
-            { label: 'Paid', colour: palette.plot.inactive, data: rows.map(row => Number(row.paid)) },
-            { label: 'Rejected', colour: palette.plot.rejected, data: rows.map(row => Number(row.refused)) },
-          ]}
-          full={money.full}
-          short={money.short}
-        />
-      )}
-    </ReportCard>
+      describe="What was earned, paid and rejected over time"
+      series={[
+        { label: 'Earned', colour: palette.plot.paid, value: row => row.earned },
+        { label: 'Paid', colour: palette.plot.inactive, value: row => row.paid },
+        { label: 'Rejected', colour: palette.plot.rejected, value: row => row.refused },
+      ]}
+      full={full}
+      short={short}
+    />
   )
 }
 
 export function OwedByMonth({ scope }: { scope: Scope }) {
   const { palette } = useTheme()
-  const money = useMoney()
+  const { full, short } = useMoney()
   return (
-    <ReportCard
+    <PeriodCard
       title="Owed at the end"
       name="earnings-by-month"
       scope={scope}
       empty={isEmpty}
       columns={useEarningsColumns()}
-      rowKey={row => row.period}
-    >
-      {rows => (
-        <TimePlot
-          describe="What was owed at the end of each period"
-          categories={rows.map(row => period(row.period))}
-          series={[{ label: 'Owed', colour: palette.plot.pending, data: rows.map(row => Number(row.owed)) }]}
-          full={money.full}
-          short={money.short}
-        />
-      )}
-    </ReportCard>
+      describe="What was owed at the end of each period"
+      series={[{ label: 'Owed', colour: palette.plot.pending, value: row => row.owed }]}
+      full={full}
+      short={short}
+    />
   )
 }
 
 const conversionColumns: Column<Rows['conversion-by-month']>[] = [
-  { label: 'Period', cell: row => period(row.period) },
   { label: 'Visits', cell: row => count(row.visits), figures: true },
   { label: 'Led to a referral', cell: row => count(row.converted), figures: true },
   { label: 'Conversion rate', cell: row => percent(row.rate), figures: true },
@@ -100,28 +85,21 @@ const conversionColumns: Column<Rows['conversion-by-month']>[] = [
 export function ConversionByMonth({ scope }: { scope: Scope }) {
   const { palette } = useTheme()
   return (
-    <ReportCard
+    <PeriodCard
       title="Visits and referrals"
       name="conversion-by-month"
       scope={scope}
       empty={row => row.visits === 0}
       columns={conversionColumns}
-      rowKey={row => row.period}
-    >
-      {rows => (
-        <TimePlot
-          describe="Visits over time, and those that led to a referral"
-          categories={rows.map(row => period(row.period))}
-          series={[
-            { label: 'Visits', colour: palette.plot.inactive, data: rows.map(row => row.visits) },
-            { label: 'Led to a referral', colour: palette.plot.paid, data: rows.map(row => row.converted) },
-          ]}
-          full={count}
-          short={axisLabel}
-          height={BESIDE_TEN}
-        />
-      )}
-    </ReportCard>
+      describe="Visits over time, and those that led to a referral"
+      series={[
+        { label: 'Visits', colour: palette.plot.inactive, value: row => row.visits },
+        { label: 'Led to a referral', colour: palette.plot.paid, value: row => row.converted },
+      ]}
+      full={count}
+      short={axisLabel}
+      height={BESIDE_TEN}
+    />
   )
 }
 

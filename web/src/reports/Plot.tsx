@@ -11,7 +11,7 @@ interface Series {
   data: number[]
 }
 
-interface Plot {
+export interface Plot {
   describe: string
   categories: string[]
   series: Series[]

@@ -25,7 +25,7 @@ export interface Column<R> {
   figures?: boolean
 }
 
-interface Props<N extends ReportName> {
+export interface ReportCardProps<N extends ReportName> {
   title: string
   name: N
   scope: Scope
@@ -40,7 +40,7 @@ interface Props<N extends ReportName> {
 }
 
 /** A chart with its numbers, as a table that unfolds and as a download. */
-export function ReportCard<N extends ReportName>(props: Props<N>) {
+export function ReportCard<N extends ReportName>(props: ReportCardProps<N>) {
   const { title, name, scope, choice, wide } = props
   const id = useId()
   const { data, error, refetch, isPlaceholderData } = useReport(name, scope)
@@ -80,7 +80,7 @@ function Content<N extends ReportName>({
   empty,
   children,
   ...rest
-}: Props<N> & { rows: Rows[N][] | undefined }) {
+}: ReportCardProps<N> & { rows: Rows[N][] | undefined }) {
   if (!rows) return <Skeleton variant="rounded" height={260} />
   if (empty ? rows.every(empty) : rows.length === 0) {
     return (
@@ -106,7 +106,7 @@ function UnfoldingNumbers<N extends ReportName>({
   rows,
   columns,
   rowKey,
-}: Pick<Props<N>, 'title' | 'name' | 'scope' | 'columns' | 'rowKey'> & { rows: Rows[N][] }) {
+}: Pick<ReportCardProps<N>, 'title' | 'name' | 'scope' | 'columns' | 'rowKey'> & { rows: Rows[N][] }) {
   const [open, setOpen] = useState(false)
   return (
     <>

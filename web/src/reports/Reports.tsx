@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import type { Sum } from '../payouts/payout.ts'
 import { DayField } from '../ui/DayField.tsx'
-import { count, period, useMoney } from '../ui/format.ts'
+import { count, useMoney } from '../ui/format.ts'
 import { Page, Problem } from '../ui/Page.tsx'
 import { RowLink } from '../ui/table.tsx'
 import { capital } from '../ui/words.ts'
@@ -14,7 +14,8 @@ import {
   EarningsByMonth,
   OwedByMonth,
 } from './Earnings.tsx'
-import { RankPlot, TimePlot } from './Plot.tsx'
+import { PeriodCard } from './PeriodCard.tsx'
+import { RankPlot } from './Plot.tsx'
 import { type Column, ReportCard } from './ReportCard.tsx'
 import { axisLabel, BESIDE_TEN, MOST_METHODS, methodOf, nameOf, shorten, unique } from './ranks.ts'
 import { isRefused, type Rows, type Scope, spans, useReport } from './report.ts'
@@ -127,7 +128,6 @@ function useMeasure(title: string) {
 }
 
 const columnsOfPayouts = (full: (amount: Sum) => string): Column<Rows['payouts-by-month']>[] => [
-  { label: 'Period', cell: row => period(row.period) },
   { label: 'Paid', cell: row => full(row.sum), figures: true },
   { label: 'Payouts paid', cell: row => count(row.count), figures: true },
   { label: 'Failed', cell: row => full(row.failed_sum), figures: true },
@@ -138,27 +138,18 @@ function PaidByMonth({ scope }: { scope: Scope }) {
   const title = 'Payouts paid'
   const { palette } = useTheme()
   const money = useMoney()
-  const { measure, full, short, choice } = useMeasure(title)
+  const { measure, ...how } = useMeasure(title)
   return (
-    <ReportCard
+    <PeriodCard
       title={title}
       name="payouts-by-month"
       scope={scope}
       empty={row => row.count + row.failed_count === 0}
-      columns={columnsOfPayouts(money.full).slice(0, 3)}
-      choice={choice}
-      rowKey={row => row.period}
-    >
-      {rows => (
-        <TimePlot
-          describe="Payouts paid over time"
-          categories={rows.map(row => period(row.period))}
-          series={[{ label: 'Paid', colour: palette.plot.paid, data: rows.map(row => Number(row[measure])) }]}
-          full={full}
-          short={short}
-        />
-      )}
-    </ReportCard>
+      columns={columnsOfPayouts(money.full).slice(0, 2)}
+      describe="Payouts paid over time"
+      series={[{ label: 'Paid', colour: palette.plot.paid, value: row => row[measure] }]}
+      {...how}
+    />
   )
 }
 
@@ -166,47 +157,33 @@ function FailedAgainstPaid({ scope }: { scope: Scope }) {
   const title = 'Failed against paid'
   const { palette } = useTheme()
   const money = useMoney()
-  const { measure, full, short, choice } = useMeasure(title)
+  const { measure, ...how } = useMeasure(title)
   return (
-    <ReportCard
+    <PeriodCard
       title={title}
       name="payouts-by-month"
       scope={scope}
       empty={row => row.count + row.failed_count === 0}
       columns={columnsOfPayouts(money.full)}
-      choice={choice}
-      rowKey={row => row.period}
-    >
-      {rows => (
-        <TimePlot
-          describe="Payouts that failed beside those that were paid, over time"
-          categories={rows.map(row => period(row.period))}
-          series={[
-            { label: 'Paid', colour: palette.plot.paid, data: rows.map(row => Number(row[measure])) },
-            {
-              label: 'Failed',
-              colour: palette.plot.failed,
-              data: rows.map(row => Number(row[`failed_${measure}`])),
-            },
-          ]}
-          full={full}
-          short={short}
-        />
-      )}
-    </ReportCard>
+      describe="Payouts that failed beside those that were paid, over time"
+      series={[
+        { label: 'Paid', colour: palette.plot.paid, value: row => row[measure] },
+        { label: 'Failed', colour: palette.plot.failed, value: row => row[`failed_${measure}`] },
+      ]}
+      {...how}
+    />
   )
 }
 
 function AffiliatesByMonth({ scope }: { scope: Scope }) {
   const { palette } = useTheme()
   return (
-    <ReportCard
+    <PeriodCard
       title="Affiliates registered"
       name="affiliates-by-month"
       scope={scope}
       empty={row => row.total === 0}
       columns={[
-        { label: 'Period', cell: row => period(row.period) },
         ...statusesFromBelow.map(status => ({
           label: capital(status),
           cell: (row: Rows['affiliates-by-month']) => count(row[status]),
@@ -214,24 +191,17 @@ function AffiliatesByMonth({ scope }: { scope: Scope }) {
         })),
         { label: 'Total', cell: row => count(row.total), figures: true },
       ]}
-      rowKey={row => row.period}
-    >
-      {rows => (
-        <TimePlot
-          describe="Affiliates registered over time, by current status"
-          categories={rows.map(row => period(row.period))}
-          series={statusesFromBelow.map(status => ({
-            label: capital(status),
-            colour: palette.plot[status],
-            data: rows.map(row => row[status]),
-          }))}
-          full={count}
-          short={axisLabel}
-          height={BESIDE_TEN}
-          stacked
-        />
-      )}
-    </ReportCard>
+      describe="Affiliates registered over time, by current status"
+      series={statusesFromBelow.map(status => ({
+        label: capital(status),
+        colour: palette.plot[status],
+        value: (row: Rows['affiliates-by-month']) => row[status],
+      }))}
+      full={count}
+      short={axisLabel}
+      height={BESIDE_TEN}
+      stacked
+    />
   )
 }
 
