@@ -158,6 +158,11 @@ export interface Engine {
   readonly lockSchema: readonly string[]
   /** The last identifier that a table has assigned; 0 before the first. */
   lastIdentity(db: Db, table: string): Promise<number>
+  /**
+   * How many transactions of one caller may be in progress while others wait to be done together; Infinity where transactions run
+   * one after the other, and commit together.
+   */
+  readonly mostInProgress: number
   /** Reserves the identifier of a row that will be inserted later. */
   reserveIdentity(tx: Tx, table: string): Promise<number>
   /**

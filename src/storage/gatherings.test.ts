@@ -13,7 +13,7 @@ interface Begun {
 }
 
 /** Transactions that end when they are told to; each is listed with its items. */
-function recorded() {
+function recorded(mostInProgress = 2) {
   const begun: Begun[] = []
   const begin = async <T>(items: string[], work: () => Promise<T>): Promise<T> => {
     const ended = Promise.withResolvers<void>()
@@ -23,6 +23,7 @@ function recorded() {
     return result
   }
   const gatherings = new Gatherings({
+    engine: { mostInProgress },
     transaction: async work => {
       const items: string[] = []
       // Cast: the members below list their names in it, and do nothing else.
@@ -87,6 +88,18 @@ test('while two are under way, others wait, and are then done together', async (
   begun[0]!.commit()
   await settled()
   assert.deepEqual(items().slice(2), [['2', '3', '4']])
+  await commitAll()
+  await Promise.all(all)
+})
+
+test('nobody waits where transactions run one after the other', async () => {
+  const { run, items, commitAll } = recorded(Number.POSITIVE_INFINITY)
+  const all = []
+  for (const names of [['a'], ['b', 'c'], ['d'], ['e', 'f']]) {
+    all.push(...names.map(name => run('caller', name)))
+    await settled()
+  }
+  assert.deepEqual(items(), [['a'], ['b', 'c'], ['d'], ['e', 'f']])
   await commitAll()
   await Promise.all(all)
 })
@@ -186,7 +199,7 @@ test('when it gets no connection, all are told, and none waits for another one',
     attempts += 1
     throw new DatabaseUnavailable('all connections are busy')
   }
-  const gatherings = new Gatherings({ transaction: refused })
+  const gatherings = new Gatherings({ engine: { mostInProgress: 2 }, transaction: refused })
   const all = numbered(10).map(item => gatherings.run('caller', { item, one: refused, many: refused }, {}))
   for (const { status } of await Promise.allSettled(all)) assert.equal(status, 'rejected')
   assert.equal(attempts, 1)

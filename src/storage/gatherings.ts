@@ -6,12 +6,10 @@
  */
 import { Failure } from '../base/errors.ts'
 import { afterAnswers } from '../base/turn.ts'
-import { type Database, DatabaseUnavailable, type Gathered, type Tx } from './database.ts'
+import { type Database, DatabaseUnavailable, type Engine, type Gathered, type Tx } from './database.ts'
 
 /** More would keep others waiting for longer, and save little. */
 const MOST_MEMBERS = 32
-/** The process prepares a second transaction while the first is being committed. */
-const MOST_UNDER_WAY = 2
 /** When another one begins nevertheless, since those under way take long. */
 const SLOW_MS = 100
 /** How long everything is done by itself after a failure: where one fails, others soon do. */
@@ -41,11 +39,13 @@ interface Caller {
   slowTimer?: NodeJS.Timeout | undefined
 }
 
+type Grouping = Pick<Database, 'transaction'> & { readonly engine: Pick<Engine, 'mostInProgress'> }
+
 export class Gatherings {
-  readonly #database: Pick<Database, 'transaction'>
+  readonly #database: Grouping
   readonly #callers = new Map<string, Caller>()
 
-  constructor(database: Pick<Database, 'transaction'>) {
+  constructor(database: Grouping) {
     this.#database = database
   }
 
@@ -74,7 +74,10 @@ export class Gatherings {
   }
 
   #next(name: string, caller: Caller): void {
-    while (caller.waiting.length > 0 && (caller.isAlone || caller.underWay < MOST_UNDER_WAY)) {
+    while (
+      caller.waiting.length > 0 &&
+      (caller.isAlone || caller.underWay < this.#database.engine.mostInProgress)
+    ) {
       this.#begin(name, caller)
     }
     if (caller.waiting.length > 0) {
@@ -157,7 +160,7 @@ async function performed(tx: Tx, members: readonly Member[]): Promise<readonly u
 const known = new WeakMap<object, Gatherings>()
 
 /** Those of a database. */
-export function gatheringsOf(database: Pick<Database, 'transaction'>): Gatherings {
+export function gatheringsOf(database: Grouping): Gatherings {
   const gatherings = known.get(database) ?? new Gatherings(database)
   known.set(database, gatherings)
   return gatherings

@@ -17,6 +17,7 @@ const ADD_SEQUENCE = 'INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)'
 
 export const sqlite: Engine = {
   name: 'SQLite',
+  mostInProgress: Number.POSITIVE_INFINITY,
   lockSchema: [],
   isLostRace: () => false,
   async objects(db) {
