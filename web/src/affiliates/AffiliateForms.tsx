@@ -10,6 +10,7 @@ import { rateText, useMoney } from '../ui/format.ts'
 import { Page } from '../ui/Page.tsx'
 import { RecordChoice } from '../ui/RecordChoice.tsx'
 import { RecordEdit, useSaving } from '../ui/RecordForms.tsx'
+import { choicesOf } from '../ui/words.ts'
 import { type User, userName } from '../users/user.ts'
 import { type Affiliate, nameOf, parent, statuses } from './affiliate.tsx'
 import { affiliates } from './pages.ts'
@@ -148,7 +149,7 @@ function Terms() {
           emptyValue=""
           helperText={false}
         />
-        <ChoiceInput source="status" label="Status" choices={statuses} />
+        <ChoiceInput source="status" label="Status" choices={choicesOf(statuses)} />
       </Row>
       <GroupInput helperText="The group's commission rules apply to the affiliate." />
       <TextInput

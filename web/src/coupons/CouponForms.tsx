@@ -4,6 +4,7 @@ import { numberedName } from '../affiliates/affiliate.tsx'
 import { ChoiceInput, FormSection, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
+import { choicesOf } from '../ui/words.ts'
 import { type Coupon, nameOf, statuses } from './coupon.ts'
 import { coupons } from './pages.ts'
 
@@ -45,7 +46,7 @@ function Fields() {
         <ChoiceInput
           source="status"
           label="Status"
-          choices={statuses}
+          choices={choicesOf(statuses)}
           helperText="An inactive coupon credits nobody."
         />
       </Row>

@@ -2,6 +2,7 @@ import { required, TextInput } from 'react-admin'
 import { ChoiceInput, FormSection, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
+import { choicesOf } from '../ui/words.ts'
 import { type Creative, nameOf, statuses } from './creative.ts'
 import { creatives } from './pages.ts'
 
@@ -40,7 +41,7 @@ function Fields() {
           validate={required('A creative needs a name.')}
           helperText={false}
         />
-        <ChoiceInput source="status" label="Status" choices={statuses} />
+        <ChoiceInput source="status" label="Status" choices={choicesOf(statuses)} />
       </Row>
       <TextInput source="url" label="Leads to" helperText="Address of the page, starting with https://." />
       <TextInput source="image" label="Image" helperText="Address of the image, starting with https://." />

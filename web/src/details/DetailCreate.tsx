@@ -1,9 +1,9 @@
-import { BooleanInput, required, SelectInput, TextInput } from 'react-admin'
+import { BooleanInput, required, TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { useSearchParams } from 'react-router-dom'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { payeeOf } from '../affiliates/affiliate.tsx'
-import { FormSection, Row } from '../ui/form.tsx'
+import { ChoiceInput, FormSection, Row } from '../ui/form.tsx'
 import { RecordCreate } from '../ui/RecordForms.tsx'
 import { type Detail, detailMethods } from './detail.ts'
 import { paymentDetails } from './pages.ts'
@@ -41,15 +41,7 @@ export function DetailCreate() {
         hint="Payment details are encrypted when saved: nobody can read them again, they are only written to the files of payout runs. They replace earlier ones of the same method; a replacement is used after a waiting period."
       >
         <AffiliateInput nameOf={payeeOf} validate={required('Choose who is paid.')} helperText={false} />
-        <SelectInput
-          margin="none"
-          source="method"
-          label="Method"
-          choices={detailMethods}
-          translateChoice={false}
-          validate={required()}
-          helperText={false}
-        />
+        <ChoiceInput source="method" label="Method" choices={detailMethods} />
         <Fields />
       </FormSection>
     </RecordCreate>
@@ -111,17 +103,13 @@ function AccountInUsd() {
         />
       </Row>
       <Row>
-        <SelectInput
-          margin="none"
+        <ChoiceInput
           source="account_type"
           label="Type of account"
           choices={[
             { id: 'checking', name: 'Checking' },
             { id: 'savings', name: 'Savings' },
           ]}
-          translateChoice={false}
-          validate={required()}
-          helperText={false}
         />
         <BooleanInput source="company" label="The account belongs to a company" />
       </Row>

@@ -1,14 +1,14 @@
 import { Box, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { required, SelectInput, useRecordContext } from 'react-admin'
+import { useRecordContext } from 'react-admin'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { get, queryOf } from '../api.ts'
 import { type Item, methodName } from '../runs/run.ts'
 import { useCan } from '../session.tsx'
 import { History } from '../tools/AuditLog.tsx'
 import { Details } from '../ui/Details.tsx'
-import { FormSection, UnsavedChanges } from '../ui/form.tsx'
+import { ChoiceInput, FormSection, UnsavedChanges } from '../ui/form.tsx'
 import { time, useMoney } from '../ui/format.ts'
 import { DeleteRecord, RecordEdit } from '../ui/RecordForms.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
@@ -140,12 +140,10 @@ function FieldsOfRun({ status }: { status: Payout['status'] }) {
       }
     >
       {status === 'paid' && (
-        <SelectInput
-          margin="none"
+        <ChoiceInput
           source="status"
           label="Status"
           choices={statusChoices}
-          validate={required()}
           helperText="Failed means that the money came back: its referrals are unpaid again, and the run lists it as returned."
         />
       )}

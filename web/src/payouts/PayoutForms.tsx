@@ -1,9 +1,9 @@
-import { required, SelectInput, TextInput } from 'react-admin'
+import { required, TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { useSearchParams } from 'react-router-dom'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { payeeOf } from '../affiliates/affiliate.tsx'
-import { FormSection, MomentInput, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
+import { ChoiceInput, FormSection, MomentInput, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
 import { RecordCreate } from '../ui/RecordForms.tsx'
 import { OwedAfterPayout } from './OwedAfterPayout.tsx'
 import { payouts } from './pages.ts'
@@ -57,12 +57,10 @@ export function Fields({ isNew = false }: { isNew?: boolean }) {
       {isNew && <UnpaidReferrals />}
       <Row>
         <MoneyInput source="amount" label="Amount" />
-        <SelectInput
-          margin="none"
+        <ChoiceInput
           source="status"
           label="Status"
           choices={statusChoices}
-          validate={required()}
           helperText="Failed means that the money did not arrive."
         />
       </Row>

@@ -6,6 +6,7 @@ import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { payeeOf } from '../affiliates/affiliate.tsx'
 import { ChoiceInput, FormSection, MoneyInput, Row } from '../ui/form.tsx'
 import { RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
+import { choicesOf } from '../ui/words.ts'
 import { hasDirection, OwedAfterReferral } from './OwedAfterReferral.tsx'
 import { referrals } from './pages.ts'
 import { nameOf, type Referral, rejectionHint, settable, statuses, types } from './referral.ts'
@@ -84,11 +85,11 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
         {signed && isNew && <Direction />}
         <Row>
           <MoneyInput source="amount" label="Amount" signed={signed && !isNew} />
-          <ChoiceInput source="type" label="Type" choices={types} />
+          <ChoiceInput source="type" label="Type" choices={choicesOf(types)} />
           <ChoiceInput
             source="status"
             label="Status"
-            choices={isDraft ? statuses : settable}
+            choices={choicesOf(isDraft ? statuses : settable)}
             helperText="Unpaid referrals are owed."
           />
         </Row>

@@ -10,6 +10,7 @@ import {
   fields,
   isNumberField,
 } from '../../../src/programme/commission/conditions.ts'
+import { ChoiceInput } from '../ui/form.tsx'
 import { useMoney } from '../ui/format.ts'
 import { withPoint } from '../ui/numbers.ts'
 import { type ConditionRow, hows, howsOf, valueProblem } from './rule.ts'
@@ -77,14 +78,11 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
         validate={required()}
         helperText={false}
       />
-      <SelectInput
-        margin="none"
+      <ChoiceInput
         source={source('how')}
         label="How"
         choices={howsOf(field).map(id => ({ id, name: hows[id] }))}
-        translateChoice={false}
-        validate={required('Choose how.')}
-        helperText={false}
+        missing="Choose how."
       />
       <TextInput
         source={source('value')}

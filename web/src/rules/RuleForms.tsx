@@ -1,5 +1,5 @@
 import { Alert, Box } from '@mui/material'
-import { required, SelectArrayInput, SelectInput, TextInput, useRecordContext } from 'react-admin'
+import { required, SelectArrayInput, TextInput, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { kinds } from '../../../src/programme/commission/sale.ts'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
@@ -7,7 +7,7 @@ import { numberedName } from '../affiliates/affiliate.tsx'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { useSession } from '../session.tsx'
 import { DayInput } from '../ui/DayField.tsx'
-import { FormSection, RateInput, Row } from '../ui/form.tsx'
+import { ChoiceInput, FormSection, RateInput, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { choicesOf, namedChoices } from '../ui/words.ts'
@@ -134,15 +134,7 @@ function Terms() {
         helperText="Affiliates whose rate type has this name earn by this rule. A rule for everybody applies to all others as well."
       />
       <Row>
-        <SelectInput
-          margin="none"
-          source="rate_type"
-          label="Pays"
-          choices={namedChoices(rateTypes)}
-          translateChoice={false}
-          validate={required()}
-          helperText={false}
-        />
+        <ChoiceInput source="rate_type" label="Pays" choices={namedChoices(rateTypes)} />
         <RateInput
           source="rate"
           label="Rate"
@@ -157,13 +149,10 @@ function Terms() {
 
 function Base() {
   return (
-    <SelectInput
-      margin="none"
+    <ChoiceInput
       source="base"
       label="Of"
       choices={namedChoices(bases)}
-      translateChoice={false}
-      validate={required()}
       helperText="The amount that the percentage is taken of."
     />
   )

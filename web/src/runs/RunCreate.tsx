@@ -1,11 +1,11 @@
 import { Link, Typography } from '@mui/material'
-import { required, SelectInput, TextInput } from 'react-admin'
+import { TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { Link as RouterLink } from 'react-router-dom'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { useCan } from '../session.tsx'
 import { DayInput } from '../ui/DayField.tsx'
-import { FormSection, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
+import { ChoiceInput, FormSection, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { RecordCreate } from '../ui/RecordForms.tsx'
 import { payoutRuns } from './pages.ts'
@@ -79,13 +79,10 @@ function Fields() {
         />
       </FormSection>
       <FormSection title="How">
-        <SelectInput
-          margin="none"
+        <ChoiceInput
           source="method"
           label="Method"
           choices={methods}
-          translateChoice={false}
-          validate={required()}
           helperText={methods.find(({ id }) => id === method)?.hint ?? false}
         />
         {(method === 'sepa' || method === 'nacha') && (

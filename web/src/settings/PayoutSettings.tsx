@@ -1,7 +1,7 @@
-import { NumberInput, required, SelectInput, TextInput } from 'react-admin'
+import { NumberInput, TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { MOST_ACH_PAYER, MOST_SEPA_NAME } from '../../../src/base/bank-texts.ts'
-import { FormSection, Row } from '../ui/form.tsx'
+import { ChoiceInput, FormSection, Row } from '../ui/form.tsx'
 
 const approvals = [
   { id: 'one', name: 'One person' },
@@ -21,13 +21,10 @@ export function PayoutSettings() {
     <>
       <FormSection title="Payout runs">
         <Row>
-          <SelectInput
-            margin="none"
+          <ChoiceInput
             source="approval"
             label="Approval"
             choices={approvals}
-            translateChoice={false}
-            validate={required()}
             helperText="With two, the person who prepared a run cannot approve it."
           />
           <NumberInput

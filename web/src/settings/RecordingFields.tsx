@@ -1,5 +1,5 @@
-import { BooleanInput, required, SelectInput } from 'react-admin'
-import { FormSection } from '../ui/form.tsx'
+import { BooleanInput } from 'react-admin'
+import { ChoiceInput, FormSection } from '../ui/form.tsx'
 
 const unknownReferrals = [
   { id: 'keep', name: 'Kept, as those of another system' },
@@ -15,13 +15,10 @@ export function RecordingFields() {
         label="References of an affiliate are unique"
         helperText="Off for shops that use one reference for several sales."
       />
-      <SelectInput
-        margin="none"
+      <ChoiceInput
         source="unknown_referrals"
         label="Unknown referrals in a payout"
         choices={unknownReferrals}
-        translateChoice={false}
-        validate={required()}
         helperText="Numbers of referrals that are not recorded here."
       />
     </FormSection>

@@ -1,12 +1,12 @@
 import { Alert } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { AutocompleteInput, required, SaveContextProvider, SelectInput, useNotify } from 'react-admin'
+import { AutocompleteInput, required, SaveContextProvider, useNotify } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import type { SettingsRecord } from '../../../src/settings/schema.ts'
 import { get, request } from '../api.ts'
 import { changes, refuseContested } from '../contested.ts'
 import { CLEAR } from '../messages.ts'
-import { CarefulForm, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
+import { CarefulForm, ChoiceInput, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { NamesInput } from '../ui/NamesInput.tsx'
 import { Page, Problem } from '../ui/Page.tsx'
 import { withoutNull } from '../ui/RecordForms.tsx'
@@ -71,13 +71,11 @@ function Fields({ settings }: { settings: SettingsRecord }) {
             label="Default rate"
             helperText="0 or more, with at most 4 decimals."
           />
-          <SelectInput
-            margin="none"
+          <ChoiceInput
             source="default_rate_type"
             label="Default rate type"
             choices={choices}
-            translateChoice={false}
-            validate={required('Choose one of the rate types.')}
+            missing="Choose one of the rate types."
             helperText="One of the rate types below."
           />
         </Row>

@@ -1,5 +1,5 @@
-import { BooleanInput, NumberInput, required, SelectInput, TextInput } from 'react-admin'
-import { FormSection, Row } from '../ui/form.tsx'
+import { BooleanInput, NumberInput, TextInput } from 'react-admin'
+import { ChoiceInput, FormSection, Row } from '../ui/form.tsx'
 import { NamesInput } from '../ui/NamesInput.tsx'
 
 const models = [
@@ -27,12 +27,11 @@ export function TrackingFields() {
         helperText="Further hosts that links may lead to: shop.example, shop.example:8443, or *.shop.example for all subdomains. Press Enter after each."
       />
       <Row>
-        <SelectInput
-          margin="none"
+        <ChoiceInput
           source="attribution"
           label="Attribution"
           choices={models}
-          validate={required('Choose which click counts.')}
+          missing="Choose which click counts."
           helperText="Which click of a customer gets the credit for a sale."
         />
         <NumberInput

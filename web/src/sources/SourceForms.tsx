@@ -1,10 +1,10 @@
 import { Alert, Box } from '@mui/material'
-import { PasswordInput, required, SelectInput, TextInput, useRecordContext } from 'react-admin'
+import { PasswordInput, required, TextInput, useRecordContext } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { History } from '../tools/AuditLog.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
-import { FormSection, Row } from '../ui/form.tsx'
+import { ChoiceInput, FormSection, Row } from '../ui/form.tsx'
 import { DeleteRecord, RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { namedChoices } from '../ui/words.ts'
@@ -103,25 +103,8 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
           validate={required('A source needs a name.')}
           helperText={false}
         />
-        <SelectInput
-          margin="none"
-          source="type"
-          label="Type"
-          choices={choices}
-          translateChoice={false}
-          disabled={!isNew}
-          validate={required()}
-          helperText={false}
-        />
-        <SelectInput
-          margin="none"
-          source="status"
-          label="Status"
-          choices={states}
-          translateChoice={false}
-          validate={required()}
-          helperText={false}
-        />
+        <ChoiceInput source="type" label="Type" choices={choices} disabled={!isNew} />
+        <ChoiceInput source="status" label="Status" choices={states} />
       </Row>
       <Row>
         <TextInput
@@ -138,13 +121,10 @@ function Fields({ isNew = false }: { isNew?: boolean }) {
         />
       </Row>
       {type === 'stripe' && (
-        <SelectInput
-          margin="none"
+        <ChoiceInput
           source="mode"
           label="Events"
           choices={modes}
-          translateChoice={false}
-          validate={required()}
           helperText="Only these events are processed; others are acknowledged and ignored."
         />
       )}

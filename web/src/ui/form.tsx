@@ -20,7 +20,7 @@ import { AskBeforeLeaving } from './leaving.ts'
 import { useGoBack } from './lists.ts'
 import { DECIMAL_MARK, hasDecimalComma, withPoint } from './numbers.ts'
 import { Locked, ReadOnly } from './ReadOnly.tsx'
-import { capital, choicesOf, fieldName } from './words.ts'
+import { capital, fieldName } from './words.ts'
 
 /**
  * Fields are validated on blur, and leaving with unsaved input asks for confirmation. Errors are shown at the field, by
@@ -237,27 +237,26 @@ export function MoneyInput({
   )
 }
 
-/** One of the server's fixed values. */
+/** A required choice among a few values. */
 export function ChoiceInput({
-  source,
-  label,
-  choices,
-  helperText = false,
+  missing,
+  ...rest
 }: {
   source: string
   label: string
-  choices: readonly string[]
+  choices: { id: string; name: string }[]
   helperText?: string | false
+  disabled?: boolean
+  /** What is said if nothing is chosen. */
+  missing?: string
 }) {
   return (
     <SelectInput
       margin="none"
-      source={source}
-      label={label}
-      choices={choicesOf(choices)}
       translateChoice={false}
-      validate={required()}
-      helperText={helperText}
+      validate={required(missing)}
+      helperText={false}
+      {...rest}
     />
   )
 }
