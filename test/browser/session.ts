@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 import { goTo } from './pages.ts'
-import { eventually, type World } from './world.ts'
+import { eventually, goBackUnlessAsked, type World } from './world.ts'
 
 export function sessionScenarios(world: () => World): void {
   const logIn = async (page: Page, login: string, password: string) => {
@@ -212,6 +212,8 @@ export function sessionScenarios(world: () => World): void {
         const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem')
         await codes.first().waitFor()
         const [recovery] = await codes.allInnerTexts()
+        assert.match(await goBackUnlessAsked(page), /^The recovery codes are shown only now\./)
+        assert.equal(await codes.first().innerText(), recovery)
         await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
         // As over a network without TLS.
         await page.evaluate(`

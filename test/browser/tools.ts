@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { downloaded } from './affiliates.ts'
 import { goTo, settled } from './pages.ts'
-import { eventually, type World } from './world.ts'
+import { eventually, goBackUnlessAsked, type World } from './world.ts'
 
 export function toolScenarios(world: () => World): void {
   describe('tools', () => {
@@ -39,6 +39,8 @@ export function toolScenarios(world: () => World): void {
         await dialog.getByRole('button', { name: 'Generate', exact: true }).click()
         await page.getByText("won't be shown again").waitFor()
         const token = await page.getByLabel('Token').inputValue()
+        assert.match(await goBackUnlessAsked(page), /^The token is shown only now\./)
+        assert.equal(await page.getByLabel('Token').inputValue(), token)
         await page.getByRole('button', { name: 'Copy' }).click()
         await page.getByText('The token is in the clipboard.').waitFor()
         await page.getByRole('button', { name: 'Done' }).click()

@@ -229,6 +229,15 @@ export async function go(page: Page, path: string): Promise<void> {
   )
 }
 
+/** Goes back, and stays when the page asks. @returns the question */
+export async function goBackUnlessAsked(page: Page): Promise<string> {
+  const asked = page.waitForEvent('dialog')
+  await page.evaluate('history.back()')
+  const question = await asked
+  await question.dismiss()
+  return question.message()
+}
+
 /** A button that does something at once, when that is done: until then it takes no other press. */
 export function idle(button: Locator): Locator {
   return button.and(button.page().locator('[aria-busy=false]'))

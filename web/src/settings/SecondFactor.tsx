@@ -19,6 +19,7 @@ import { envelopeOf, get, messageOf, request } from '../api.ts'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { FormSection } from '../ui/form.tsx'
 import { plural, time } from '../ui/format.ts'
+import { useShownOnce } from '../ui/leaving.ts'
 import { Problem } from '../ui/Page.tsx'
 import { QrCode } from '../ui/QrCode.tsx'
 
@@ -227,8 +228,9 @@ function ConfirmStep({
   )
 }
 
-/** Shows the codes, once: nothing but its button takes them away. */
+/** Shows the codes, once: nothing but its button takes them away unasked. */
 function Codes({ codes, onClose }: { codes: string[]; onClose: () => void }) {
+  useShownOnce('The recovery codes are shown only now. Leave the page all the same?')
   return (
     <Dialog open aria-labelledby="codes-title" maxWidth="sm">
       <DialogTitle id="codes-title">Recovery codes</DialogTitle>

@@ -13,6 +13,7 @@ import {
 } from '@mui/material'
 import { type MouseEvent, useState } from 'react'
 import { copyText } from '../ui/CopyButton.tsx'
+import { useShownOnce } from '../ui/leaving.ts'
 import type { ApiKey } from './key.ts'
 
 export interface Generated extends ApiKey {
@@ -22,6 +23,7 @@ export interface Generated extends ApiKey {
 /** Shows the token of a new key, once. */
 export function TokenDialog({ generated, onClose }: { generated: Generated; onClose: () => void }) {
   const [said, setSaid] = useState('')
+  useShownOnce('The token is shown only now. Leave the page all the same?')
   const copy = ({ currentTarget }: MouseEvent) =>
     copyText(generated.token, currentTarget).then(
       () => setSaid('The token is in the clipboard.'),

@@ -1,4 +1,4 @@
-/** Asks before a page is left whose form has unsaved input. */
+/** Asks before a page is left whose form has unsaved input, or which shows what cannot be shown again. */
 import { useEffect, useEffectEvent } from 'react'
 import { useTranslate } from 'react-admin'
 import { useFormContext, useFormState } from 'react-hook-form'
@@ -19,19 +19,37 @@ export function AskBeforeLeaving() {
   const isTouched = Object.keys(dirtyFields).length > 0 && !isSubmitSuccessful
   const hasChanged = (name: string) => differs(getValues(name), defaultValues?.[name])
   const isUnsaved = () => isTouched && Object.keys(dirtyFields).some(hasChanged)
+  useQuestion(isTouched, isUnsaved, translate('ra.message.unsaved_changes'))
+  return null
+}
+
+const always = () => true
+
+/**
+ * Asks before a page is left that shows what cannot be shown again.
+ * @param question such as 'The token is shown only now. Leave the page all the same?'
+ */
+export const useShownOnce = (question: string): void => useQuestion(true, always, question)
+
+/**
+ * Where two of these are on a page, only the one that came last asks.
+ * @param isAtStake whether `isLost` may return true
+ * @param isLost called when the page is about to be left
+ */
+function useQuestion(isAtStake: boolean, isLost: () => boolean, question: string): void {
   const { state, proceed, reset } = useBlocker(
     ({ currentLocation, nextLocation, historyAction }) =>
       nextLocation.pathname !== currentLocation.pathname &&
       // Who goes back to where that led has typed something else.
       !(historyAction === 'PUSH' && nextLocation.state?.unasked) &&
-      isUnsaved(),
+      isLost(),
   )
   const ask = useEffectEvent(() => {
-    if (!isUnsaved() || window.confirm(translate('ra.message.unsaved_changes'))) proceed?.()
+    if (!isLost() || window.confirm(question)) proceed?.()
     else reset?.()
   })
   const hold = useEffectEvent((event: Event) => {
-    if (isUnsaved()) event.preventDefault()
+    if (isLost()) event.preventDefault()
   })
   useEffect(() => {
     if (state !== 'blocked') return
@@ -40,10 +58,9 @@ export function AskBeforeLeaving() {
     return () => clearTimeout(timer)
   }, [state])
   useEffect(() => {
-    if (!isTouched) return
+    if (!isAtStake) return
     const onLeaving = (event: Event) => hold(event)
     window.addEventListener('beforeunload', onLeaving)
     return () => window.removeEventListener('beforeunload', onLeaving)
-  }, [isTouched])
-  return null
+  }, [isAtStake])
 }
