@@ -40,6 +40,7 @@ export function NewPassword() {
       action="Set password"
       act={set}
       done="Your password is set, and your sessions have ended. Log in with the new one."
+      beside={<PlainLink to="/forgotten-password">Ask for another link</PlainLink>}
     >
       <PasswordField
         label="New password"
@@ -53,18 +54,23 @@ export function NewPassword() {
   )
 }
 
-/** @param act returns the validation error, if there is one */
+/**
+ * @param act returns the validation error, if there is one
+ * @param beside what else can be done, until it is done
+ */
 function OneStep({
   title,
   action,
   act,
   done,
+  beside,
   children,
 }: {
   title: string
   action: string
   act: () => Promise<string | undefined>
   done: string
+  beside?: ReactNode
   children: ReactNode
 }) {
   const [state, setState] = useState<'asking' | 'busy' | 'done'>('asking')
@@ -94,13 +100,18 @@ function OneStep({
               <Button type="submit" variant="contained" size="large" loading={state === 'busy'}>
                 {action}
               </Button>
+              {beside}
             </>
           )}
-          <Link component={RouterLink} to="/login" sx={{ textAlign: 'center' }}>
-            Log in
-          </Link>
+          <PlainLink to="/login">Log in</PlainLink>
         </Stack>
       </Card>
     </LoginFrame>
   )
 }
+
+const PlainLink = ({ to, children }: { to: string; children: ReactNode }) => (
+  <Link component={RouterLink} to={to} sx={{ textAlign: 'center' }}>
+    {children}
+  </Link>
+)
