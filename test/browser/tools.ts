@@ -300,7 +300,9 @@ export function toolScenarios(world: () => World): void {
       world().work(
         '/reports',
         async page => {
-          const labels = page.locator('.MuiChartsAxis-tickLabel')
+          // Names, in other plots, are cut on purpose.
+          const plot = page.getByRole('img', { name: 'What was earned, paid and rejected over time' })
+          const labels = plot.locator('.MuiChartsAxis-tickLabel')
           await labels.getByText('US$').first().waitFor()
           await settled(page)
           const texts = await labels.allTextContents()
