@@ -3,7 +3,7 @@
  * or affiliate posts the difference in the same transaction.
  */
 import { hash } from 'node:crypto'
-import { allAtOnce } from '../../base/at-once.ts'
+import { forEachConcurrently } from '../../base/concurrently.ts'
 import { Failure, missingArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
@@ -67,7 +67,7 @@ async function createMany(context: RequestContext, all: readonly CreateArguments
     }
     await postTogether(tx, async () => {
       // What a sale earns may depend on those before it.
-      if (all.every(({ amount }) => amount !== undefined)) await allAtOnce(all, createOne)
+      if (all.every(({ amount }) => amount !== undefined)) await forEachConcurrently(all, createOne)
       else for (const args of all) await createOne(args)
     })
     return all.map(args => created.get(args)!)
