@@ -156,7 +156,7 @@ test('if all fail, each is done by itself, and so are those that come next', asy
 })
 
 for (const which of ['before', 'after'] as const) {
-  test(`the guard of each is asked ${which} it is done, and refuses that one alone`, async () => {
+  test(`the guard of each is asked ${which} all are done; if one refuses, each is done by itself`, async () => {
     const { run, items, commitAll } = recorded()
     const asked: string[] = []
     const guards = (name: string): Guards => ({
