@@ -4,7 +4,7 @@ import { write } from '../src/events/write.ts'
 import { engines, openDatabase, operatorOf } from './harness.ts'
 import { refusingUnlogged } from './unlogged.ts'
 
-test('a transaction that changes a record and logs nothing is refused (SQLite)', async t => {
+test('a transaction that changes a record and logs nothing, or not whom it is about, is refused (SQLite)', async t => {
   const fresh = await engines.SQLite!()
   t.after(fresh.remove)
   const database = await openDatabase(fresh.url)
@@ -53,4 +53,11 @@ test('a transaction that changes a record and logs nothing is refused (SQLite)',
     watched.background().transaction(tx => tx.deleteFrom('api_keys').execute()),
     unlogged('api_keys'),
   )
+  const paying = (note: string, person?: number) =>
+    write(operatorOf(watched), async tx =>
+      tx.log('payout.create', 1, { after: { note }, ...(person && { person }) }),
+    )
+  await assert.rejects(paying('By cheque.'), /event payout.create has words about a person, and names none/)
+  await paying('By cheque.', 1)
+  await paying('')
 })

@@ -1,9 +1,10 @@
 /**
  * Whoever changes a record logs it: on SQLite, each transaction of a service under test is looked at through a changeset
- * of the tables that keep records, and refused when there is one without an event.
+ * of the tables that keep records, and refused when there is one without an event. So is one whose events say something
+ * of a person without naming them, since it would not be erased with them.
  */
 import { randomUUID } from 'node:crypto'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { sql } from 'kysely'
 import { schema } from '../src/app.ts'
 import type { Database } from '../src/storage/database.ts'
@@ -19,6 +20,12 @@ const RECORDS = Object.fromEntries(
   schema.flatMap(({ name, logged }) => (logged?.public ? [[name, SILENT[name] ?? []]] : [])),
 )
 
+/** Kinds of record that are about a person, and have words about them, but not their account. */
+const ABOUT_SOMEBODY = schema.flatMap(({ columns, logged }) => {
+  const isAboutSomebody = Object.values(columns).some(({ references }) => references?.person)
+  return logged && isAboutSomebody && logged.personal.length > 0 && !logged.person ? [logged.kind] : []
+})
+
 const connections = new Set<DatabaseSync>()
 const { exec } = DatabaseSync.prototype
 DatabaseSync.prototype.exec = function (this: DatabaseSync, text: string) {
@@ -26,7 +33,7 @@ DatabaseSync.prototype.exec = function (this: DatabaseSync, text: string) {
   return exec.call(this, text)
 }
 
-/** The same database, whose transactions fail when they change a record and log nothing. */
+/** The same database, whose transactions fail when they change a record and log nothing, or nobody whom it is about. */
 export async function refusingUnlogged(database: Database): Promise<Database> {
   if (database.engine.name !== 'SQLite') return database
   const connection = await connectionOf(database)
@@ -59,8 +66,10 @@ async function connectionOf(database: Database): Promise<DatabaseSync> {
 async function watched<T>(connection: DatabaseSync, work: () => Promise<T>): Promise<T> {
   const tables = ['events', ...Object.keys(RECORDS)]
   const sessions = new Map(tables.map(table => [table, connection.createSession({ table })]))
+  const last = lastEvent(connection)
   try {
     const result = await work()
+    refuseOfNobody(connection, last)
     const changed = (table: string) => changesIn(sessions.get(table)!.changeset())
     if (changed('events').size === 0) {
       for (const [table, columns] of Object.entries(RECORDS)) {
@@ -73,6 +82,16 @@ async function watched<T>(connection: DatabaseSync, work: () => Promise<T>): Pro
   } finally {
     for (const session of sessions.values()) session.close()
   }
+}
+
+const lastEvent = (connection: DatabaseSync) =>
+  connection.prepare('SELECT coalesce(max(id), 0) AS id FROM events').get()!.id!
+
+function refuseOfNobody(connection: DatabaseSync, last: SQLOutputValue): void {
+  const ofNobody = connection.prepare(`SELECT action FROM events
+    WHERE id > ? AND personal <> '' AND person_id IS NULL AND record_kind IN (SELECT value FROM json_each(?))`)
+  const event = ofNobody.get(last, JSON.stringify(ABOUT_SOMEBODY))
+  if (event) throw new Error(`An event ${event.action} has words about a person, and names none.`)
 }
 
 function columnNumber(connection: DatabaseSync, table: string, column: string): number {
