@@ -5,7 +5,7 @@ import { inTransaction, type RequestContext } from '../events/write.ts'
 import type { Writing } from './rules.ts'
 
 /** A new record, and the settings to show it by. */
-interface Shown<R> {
+interface Creation<R> {
   readonly created: R
   readonly settings: Settings
 }
@@ -20,7 +20,7 @@ export async function createGathered<A, R>(
   context: RequestContext,
   args: A,
   { create, createMany }: Pick<Writing<A, never, R>, 'create' | 'createMany'>,
-): Promise<Shown<R>> {
+): Promise<Creation<R>> {
   const one = async () => ({
     created: await create(context, args),
     settings: await context.settings.current(),
@@ -28,8 +28,8 @@ export async function createGathered<A, R>(
   const { database, actor, address } = context
   if (!createMany || !database.gather) return one()
   // The actor and the address are in the events.
-  const name = [kind, actor.kind, actor.userId, actor.name, address].join(' ')
-  return database.gather(name, {
+  const key = [kind, actor.kind, actor.userId, actor.name, address].join(' ')
+  return database.gather(key, {
     item: args,
     one,
     many: async (tx, all) => {

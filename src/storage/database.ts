@@ -43,10 +43,10 @@ export interface Database {
    */
   transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
-   * Does it together with what others ask for under the same name at the same moment. Present where requests come in.
+   * Does it together with what others ask for under the same key at the same moment. Present where requests come in.
    * See docs/decisions/gathered.md.
    */
-  gather?<T, R>(name: string, gathered: Gathered<T, R>): Promise<R>
+  gather?<T, R>(key: string, work: Gatherable<T, R>): Promise<R>
   /**
    * Changes with every commit by any process; present where the engine can tell at once. Reads that follow immediately
    * see that state or a later one.
@@ -93,7 +93,7 @@ export type TransactionOptions =
   | (BriefOptions & { readonly steady?: never; readonly many?: never })
 
 /** What can be done for one, or for many together. */
-export interface Gathered<T, R> {
+export interface Gatherable<T, R> {
   readonly item: T
   /** Does it for this item, in a transaction of its own. */
   one(): Promise<R>

@@ -6,7 +6,7 @@
  */
 import { Failure } from '../base/errors.ts'
 import { afterAnswers } from '../base/turn.ts'
-import { type Database, DatabaseUnavailable, type Engine, type Gathered, type Tx } from './database.ts'
+import { type Database, DatabaseUnavailable, type Engine, type Gatherable, type Tx } from './database.ts'
 
 /** More would keep others waiting for longer, and save little. */
 const MOST_MEMBERS = 32
@@ -23,18 +23,22 @@ export interface Guards {
 }
 
 interface Member<T = unknown, R = unknown> {
-  readonly gathered: Gathered<T, R>
+  readonly work: Gatherable<T, R>
   readonly guards: Guards
   readonly resolve: (result: R) => void
   readonly reject: (error: unknown) => void
 }
 
-interface Caller {
+/** Members with the same key. */
+interface Queue {
+  readonly key: string
   readonly waiting: Member[]
+  /** Transactions in progress. */
   underWay: number
+  /** Whether each is done by itself, since some have failed. */
   isAlone: boolean
-  /** Whether those that wait are looked at at the end of the turn. */
-  isNext: boolean
+  /** Whether those that wait begin at the end of the turn. */
+  isScheduled: boolean
   /** Runs while members wait. */
   slowTimer?: NodeJS.Timeout | undefined
 }
@@ -43,78 +47,84 @@ type Grouping = Pick<Database, 'transaction'> & { readonly engine: Pick<Engine, 
 
 export class Gatherings {
   readonly #database: Grouping
-  readonly #callers = new Map<string, Caller>()
+  readonly #queues = new Map<string, Queue>()
 
   constructor(database: Grouping) {
     this.#database = database
   }
 
   /**
-   * @param name of the caller and of what it wants: what has the same name is done together
+   * @param key of the caller and of what it wants: what has the same key is done together
    * @param guards check this one in the transaction of all; `one` checks for itself
    */
-  run<T, R>(name: string, gathered: Gathered<T, R>, guards: Guards): Promise<R> {
-    const caller = this.#callers.get(name) ?? { waiting: [], underWay: 0, isAlone: false, isNext: false }
-    this.#callers.set(name, caller)
+  run<T, R>(key: string, work: Gatherable<T, R>, guards: Guards): Promise<R> {
+    const queue = this.#queues.get(key) ?? {
+      key,
+      waiting: [],
+      underWay: 0,
+      isAlone: false,
+      isScheduled: false,
+    }
+    this.#queues.set(key, queue)
     return new Promise<R>((resolve, reject) => {
-      // Cast: those of one name have items and results of one type.
-      caller.waiting.push({ gathered, guards, resolve, reject } as unknown as Member)
-      this.#soon(name, caller)
+      // Cast: those of one key have items and results of one type.
+      queue.waiting.push({ work, guards, resolve, reject } as unknown as Member)
+      this.#schedule(queue)
     })
   }
 
   /** Requests that arrived together get here one after the other. */
-  #soon(name: string, caller: Caller): void {
-    if (caller.isNext) return
-    caller.isNext = true
+  #schedule(queue: Queue): void {
+    if (queue.isScheduled) return
+    queue.isScheduled = true
     afterAnswers(() => {
-      caller.isNext = false
-      this.#next(name, caller)
+      queue.isScheduled = false
+      this.#next(queue)
     })
   }
 
-  #next(name: string, caller: Caller): void {
+  #next(queue: Queue): void {
     while (
-      caller.waiting.length > 0 &&
-      (caller.isAlone || caller.underWay < this.#database.engine.mostInProgress)
+      queue.waiting.length > 0 &&
+      (queue.isAlone || queue.underWay < this.#database.engine.mostInProgress)
     ) {
-      this.#begin(name, caller)
+      this.#begin(queue)
     }
-    if (caller.waiting.length > 0) {
-      caller.slowTimer ??= setTimeout(() => {
-        caller.slowTimer = undefined
-        this.#begin(name, caller)
-        this.#next(name, caller)
+    if (queue.waiting.length > 0) {
+      queue.slowTimer ??= setTimeout(() => {
+        queue.slowTimer = undefined
+        this.#begin(queue)
+        this.#next(queue)
       }, SLOW_MS)
     } else {
-      clearTimeout(caller.slowTimer)
-      caller.slowTimer = undefined
-      if (caller.underWay === 0 && !caller.isAlone && !caller.isNext) this.#callers.delete(name)
+      clearTimeout(queue.slowTimer)
+      queue.slowTimer = undefined
+      if (queue.underWay === 0 && !queue.isAlone && !queue.isScheduled) this.#queues.delete(queue.key)
     }
   }
 
-  #begin(name: string, caller: Caller): void {
-    const members = caller.waiting.splice(0, caller.isAlone ? 1 : MOST_MEMBERS)
+  #begin(queue: Queue): void {
+    const members = queue.waiting.splice(0, queue.isAlone ? 1 : MOST_MEMBERS)
     const [only] = members.length === 1 ? members : []
-    caller.underWay += 1
-    const ended = only ? this.#alone(only) : this.#together(name, caller, members)
+    queue.underWay += 1
+    const ended = only ? this.#alone(only) : this.#together(queue, members)
     ended.finally(() => {
-      caller.underWay -= 1
-      this.#soon(name, caller)
+      queue.underWay -= 1
+      this.#schedule(queue)
     })
   }
 
-  #alone({ gathered, resolve, reject }: Member): Promise<void> {
-    return gathered.one().then(resolve, reject)
+  #alone({ work, resolve, reject }: Member): Promise<void> {
+    return work.one().then(resolve, reject)
   }
 
-  async #together(name: string, caller: Caller, members: readonly Member[]): Promise<void> {
+  async #together(queue: Queue, members: readonly Member[]): Promise<void> {
     let hasBegun = false
     try {
       const results = await this.#database.transaction(
         async tx => {
           hasBegun = true
-          return performed(tx, members)
+          return performAll(tx, members)
         },
         { brief: true },
       )
@@ -129,29 +139,29 @@ export class Gatherings {
         for (const { reject } of members) reject(error)
         return
       }
-      this.#leaveAlone(name, caller)
+      this.#leaveAlone(queue)
       // Nobody waits for these, whatever they wait for.
       for (const member of members) void this.#alone(member)
     }
   }
 
-  #leaveAlone(name: string, caller: Caller): void {
-    if (caller.isAlone) return
-    caller.isAlone = true
+  #leaveAlone(queue: Queue): void {
+    if (queue.isAlone) return
+    queue.isAlone = true
     const end = () => {
-      caller.isAlone = false
-      this.#next(name, caller)
+      queue.isAlone = false
+      this.#next(queue)
     }
     setTimeout(end, ALONE_MS).unref()
   }
 }
 
-async function performed(tx: Tx, members: readonly Member[]): Promise<readonly unknown[]> {
+async function performAll(tx: Tx, members: readonly Member[]): Promise<readonly unknown[]> {
   for (const { guards } of members) await guards.before?.(tx)
-  const { gathered } = members[0]!
-  const results = await gathered.many(
+  const { work } = members[0]!
+  const results = await work.many(
     tx,
-    members.map(({ gathered: { item } }) => item),
+    members.map(({ work: { item } }) => item),
   )
   for (const { guards } of members) await guards.after?.(tx)
   return results

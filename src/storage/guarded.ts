@@ -5,7 +5,7 @@ import {
   DatabaseUnavailable,
   type Db,
   type Engine,
-  type Gathered,
+  type Gatherable,
   type TransactionOptions,
   type Tx,
 } from './database.ts'
@@ -67,8 +67,8 @@ export class GuardedDatabase implements Database {
     return result
   }
 
-  async gather<T, R>(name: string, gathered: Gathered<T, R>): Promise<R> {
-    const result = await gatheringsOf(this.#database).run(name, gathered, this.#guards)
+  async gather<T, R>(key: string, work: Gatherable<T, R>): Promise<R> {
+    const result = await gatheringsOf(this.#database).run(key, work, this.#guards)
     this.#past.hasCommitted = true
     return result
   }
