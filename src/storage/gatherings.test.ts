@@ -134,6 +134,28 @@ const defect = () => {
   throw new Error('refused')
 }
 
+test('if there is not one result for each, nobody gets that of another, and each is done by itself', async () => {
+  let isRolledBack = false
+  const gatherings = new Gatherings({
+    engine: { mostInProgress: 2 },
+    transaction: async work => {
+      try {
+        // Cast: nothing is done with it.
+        return await work({} as Tx)
+      } catch (error) {
+        isRolledBack = true
+        throw error
+      }
+    },
+  })
+  const many = async () => ['first done']
+  const all = ['first', 'second'].map(item =>
+    gatherings.run('caller', { item, one: async () => `${item} alone`, many }, {}),
+  )
+  assert.deepEqual(await Promise.all(all), ['first alone', 'second alone'])
+  assert.ok(isRolledBack)
+})
+
 test('if all fail, each is done by itself, and so are those that come next', async () => {
   const { run, items, commitAll } = recorded()
   const all = [run('caller', 'good'), run('caller', 'bad', defect), run('caller', 'fine')]

@@ -163,6 +163,9 @@ async function performAll(tx: Tx, members: readonly Member[]): Promise<readonly 
     tx,
     members.map(({ work: { item } }) => item),
   )
+  // Otherwise somebody would get the result of another.
+  if (results.length !== members.length)
+    throw new Error(`There are ${results.length} results for ${members.length}.`)
   for (const { guards } of members) await guards.after?.(tx)
   return results
 }
