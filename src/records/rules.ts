@@ -26,9 +26,10 @@ export interface Reading<Row> {
 export interface Writing<Create, Edit, Row> {
   create(context: RequestContext, args: Create): Promise<Row>
   /**
-   * Creates many in one transaction, where that is faster.
-   * @returns for each the row, or the failure
-   * @throws on failures that cannot be attributed to one record; nothing is created then
+   * Creates many in one transaction, where that is faster: lines of a request, or requests of one caller that arrive at the
+   * same moment.
+   * @returns for each, in order, the row, or the failure that `create` would throw
+   * @throws on failures that cannot be attributed to one record; nothing is created then, and `create` is called for each
    */
   createMany?(context: RequestContext, all: readonly Create[]): Promise<(Row | Failure)[]>
   edit(context: RequestContext, args: Edit): Promise<Row>

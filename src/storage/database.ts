@@ -83,7 +83,10 @@ interface ManyOptions {
 }
 
 interface BriefOptions {
-  /** Fails instead of waiting long for a lock, or of being run again: whoever asks does it otherwise then. */
+  /**
+   * Fails where it would wait long for a lock, or be run again: whoever asks for it has another way. The embedded engine, where
+   * nobody waits for a lock of a row, does not distinguish it.
+   */
   readonly brief: true
 }
 

@@ -57,7 +57,7 @@ async function create(context: RequestContext, args: CreateArguments): Promise<C
   return write(context, tx => createIn(context, tx, args))
 }
 
-/** @throws Failure as `create` does, for the first that cannot be created */
+/** Creates all or none. @throws Failure as `create` does, for the first that cannot be created */
 async function createMany(context: RequestContext, all: readonly CreateArguments[]): Promise<Created[]> {
   return write(context, async tx => {
     await tx.expectEvents(all.length)
