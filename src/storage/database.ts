@@ -101,7 +101,7 @@ export interface Gatherable<T, R> {
   /** Does it for this item, in a transaction of its own. */
   one(): Promise<R>
   /**
-   * Does it for many; the function of any of them is called.
+   * Does it for many; the function of the last one is called, which has read last what it depends on, such as the settings.
    * @returns for each the result, or why there is none
    * @throws where it cannot be said whose failure it is: each is then done by itself
    */

@@ -50,7 +50,7 @@ function recorded(mostInProgress = 2) {
     for (const { commit } of begun) commit()
     await settled()
   }
-  return { begun, run, items, commitAll }
+  return { begun, gatherings, run, items, commitAll }
 }
 
 /** What waits for the end of a turn, and what that begins. */
@@ -133,6 +133,20 @@ test('whoever cannot be done is told why, and the others are done', async () => 
 const defect = () => {
   throw new Error('refused')
 }
+
+test('the last one does it for all, since it has read the settings last', async () => {
+  const { gatherings, commitAll } = recorded()
+  const all = numbered(3).map(item =>
+    gatherings.run(
+      'caller',
+      { item, one: async () => 'alone', many: async (_tx, items) => items.map(() => `by ${item}`) },
+      {},
+    ),
+  )
+  await settled()
+  await commitAll()
+  assert.deepEqual(await Promise.all(all), ['by 2', 'by 2', 'by 2'])
+})
 
 test('if there is not one result for each, nobody gets that of another, and each is done by itself', async () => {
   let isRolledBack = false

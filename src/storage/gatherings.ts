@@ -158,7 +158,7 @@ export class Gatherings {
 
 async function performAll(tx: Tx, members: readonly Member[]): Promise<readonly unknown[]> {
   for (const { guards } of members) await guards.before?.(tx)
-  const { work } = members[0]!
+  const { work } = members.at(-1)!
   const results = await work.many(
     tx,
     members.map(({ work: { item } }) => item),
