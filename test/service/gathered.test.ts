@@ -247,6 +247,19 @@ describeService('creating at the same moment', service => {
       }
     })
   }
+
+  test('/referrals: a deleted affiliate is owed what earlier write-offs have left', async () => {
+    const { id } = await service().newAffiliate('leaver', { status: 'active' })
+    await service().post('/referrals', { affiliate_id: id, amount: 35, status: 'unpaid' })
+    await service().delete(`/affiliates/${id}`)
+    const writeOff = { affiliate_id: id, amount: -1, type: 'write_off' }
+    const replies = await Promise.all(
+      Array.from({ length: COUNT }, () => service().post('/referrals', writeOff)),
+    )
+    assert.equal(replies.filter(({ status }) => status === 201).length, 35)
+    assert.equal(replies.filter(({ status }) => status === 400).length, COUNT - 35)
+    await assertSound()
+  })
 })
 
 test('every kind that many can be created of is among these', () => {

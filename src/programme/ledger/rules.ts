@@ -246,12 +246,18 @@ export async function balancesOf(db: Db, affiliateId: number, last?: number): Pr
     last === undefined
       ? await store.balancesOf(db, affiliateId)
       : await store.balancesAt(db, affiliateId, last)
-  return byName(accounts, account => posted.get(account) ?? 0n)
+  return ofEach(posted)
 }
 
-/** What an affiliate has earned and was not paid; below 0 when refunds came after the payment. */
+const ofEach = (posted: ReadonlyMap<Account, bigint>): Balances =>
+  byName(accounts, account => posted.get(account) ?? 0n)
+
+/**
+ * What an affiliate has earned and was not paid; below 0 when refunds came after the payment. Locked until the transaction
+ * ends: who was deleted has no record to lock.
+ */
 export async function owedTo(db: Db, affiliateId: number): Promise<bigint> {
-  return owedOf(await balancesOf(db, affiliateId))
+  return owedOf(ofEach(await store.lockBalancesOf(db, affiliateId)))
 }
 
 /** What of balances is owed. */

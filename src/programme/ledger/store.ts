@@ -46,17 +46,27 @@ export async function addToBalances(
   await insertManyUnawaited(tx, { table: 'balances', ending: ADDING }, rows, refuse)
 }
 
-const balances = prepared((db: Db, { affiliateId }: { affiliateId: number }) =>
+const ofAffiliate = (db: Db, { affiliateId }: { affiliateId: number }) =>
   db
     .selectFrom('balances')
     .select(['account', sql<string>`cast(amount as text)`.as('amount')])
-    .where('affiliate_id', '=', affiliateId),
-)
+    .where('affiliate_id', '=', affiliateId)
+const balances = prepared(ofAffiliate)
+const locking = prepared((db: Db, args: { affiliateId: number }) => ofAffiliate(db, args).forUpdate())
+
+type Posted = Map<Account, bigint>
+
+const postedIn = (rows: readonly { readonly account: Account; readonly amount: string }[]): Posted =>
+  new Map(rows.map(({ account, amount }) => [account, BigInt(amount)]))
 
 /** Accounts without any transfer are left out. */
-export async function balancesOf(db: Db, affiliateId: number): Promise<Map<Account, bigint>> {
-  const rows = await balances(db, { affiliateId })
-  return new Map(rows.map(({ account, amount }) => [account, BigInt(amount)]))
+export async function balancesOf(db: Db, affiliateId: number): Promise<Posted> {
+  return postedIn(await balances(db, { affiliateId }))
+}
+
+/** The same, locked against changes until the transaction ends. */
+export async function lockBalancesOf(db: Db, affiliateId: number): Promise<Posted> {
+  return postedIn(await locking(db, { affiliateId }))
 }
 
 const sums = prepared((db: Db, { affiliateId, last }: { affiliateId: number; last: number }) =>

@@ -65,11 +65,14 @@ async function createMany(context: RequestContext, all: readonly CreateArguments
     const createOne = async (args: CreateArguments) => {
       created.set(args, await createIn(context, tx, args))
     }
-    await postTogether(tx, async () => {
-      // What a sale earns may depend on those before it.
-      if (all.every(({ amount }) => amount !== undefined)) await forEachConcurrently(all, createOne)
-      else for (const args of all) await createOne(args)
-    })
+    const createInTurn = async () => {
+      for (const args of all) await createOne(args)
+    }
+    // What a write-off before it has moved decides whether a deleted affiliate is still owed something.
+    if (all.some(({ type }) => type === 'write_off')) await createInTurn()
+    // What a sale earns may depend on those before it.
+    else if (all.some(({ amount }) => amount === undefined)) await postTogether(tx, createInTurn)
+    else await postTogether(tx, () => forEachConcurrently(all, createOne))
     return all.map(args => created.get(args)!)
   })
 }
