@@ -29,8 +29,10 @@ export const postgresSearch: SearchIndex = {
           const table = sql.table(indexed.table)
           await sql`CREATE INDEX IF NOT EXISTS ${sql.ref(indexOf(indexed))} ON ${table}
             USING gin ((${asOneText(indexed.columns)}) gin_trgm_ops)`.execute(tx)
-          // Without statistics, the planner assumes that every word is rare.
-          await sql`ANALYZE ${table}`.execute(tx)
+          // Without statistics, the planner assumes that every word is rare. With those of an empty table, it would keep plans that
+          // read all rows, for each row once more where a query has the table twice, until the table is analyzed again.
+          const { rows } = await sql`SELECT 1 FROM ${table} LIMIT 1`.execute(tx)
+          if (rows.length > 0) await sql`ANALYZE ${table}`.execute(tx)
         }
       })
       return undefined
