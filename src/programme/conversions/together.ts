@@ -4,11 +4,11 @@
  * other, in the order they were sent; so are all of them if tiers count earlier sales.
  * See docs/decisions/lines.md.
  */
-import { forEachConcurrently } from '../../base/concurrently.ts'
 import { type Failure, refusalOf } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
+import { forEachConcurrently } from '../../storage/concurrently.ts'
 import type { Tx } from '../../storage/database.ts'
 import { insertTogether } from '../../storage/insert-many.ts'
 import { asksForTiers } from '../commission/judging.ts'
@@ -49,7 +49,7 @@ export async function createMany(
     await tx.expectEvents(lines.filter(one => isEarning(one.args.kind) && !known.has(one.paymentId)).length)
     const record = async () => {
       for (const wave of wavesOf(lines, groups, alone)) {
-        await forEachConcurrently(wave, async group => {
+        await forEachConcurrently(tx, wave, async group => {
           for (const { place, args, paymentId } of group) {
             const circumstances = { isNew: !known.has(paymentId), payments, isOneOfMany: true }
             created.set(place, await createIn(tx, settings, args, circumstances))

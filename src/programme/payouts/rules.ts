@@ -11,6 +11,7 @@ import type { Change } from '../../events/append.ts'
 import { type Context, inTransaction, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
 import { existing, isAlready, narrowed, readingOf } from '../../records/rules.ts'
+import { forEachInTurn } from '../../storage/concurrently.ts'
 import type { Db, Tx } from '../../storage/database.ts'
 import { unitsOfSum } from '../../storage/sums.ts'
 import { aboutWhom, aboutWhomBy } from '../affiliates/account.ts'
@@ -98,8 +99,10 @@ async function createMany(
     })
     await postAlone(tx, posted)
     // Two of them may name the same referral: each has to see what those before it have paid.
-    for (const args of argsOfAll)
-      if (!outcomes.has(args)) outcomes.set(args, await create(inTransaction(context, tx), args))
+    const others = argsOfAll.filter(args => !outcomes.has(args))
+    await forEachInTurn(others, async args => {
+      outcomes.set(args, await create(inTransaction(context, tx), args))
+    })
     return argsOfAll.map(args => outcomes.get(args)!)
   })
 }

@@ -3,7 +3,6 @@
  * or affiliate posts the difference in the same transaction.
  */
 import { hash } from 'node:crypto'
-import { forEachConcurrently } from '../../base/concurrently.ts'
 import { Failure, missingArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
@@ -11,6 +10,7 @@ import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import type { Many } from '../../records/bulk-rules.ts'
 import { existing, isAlready, readingOf } from '../../records/rules.ts'
+import { forEachConcurrently, forEachInTurn } from '../../storage/concurrently.ts'
 import type { Db } from '../../storage/database.ts'
 import { affiliateOfAccount } from '../affiliates/store.ts'
 import { lockNamesOfReferral } from '../conversions/store.ts'
@@ -65,14 +65,12 @@ async function createMany(context: RequestContext, all: readonly CreateArguments
     const createOne = async (args: CreateArguments) => {
       created.set(args, await createIn(context, tx, args))
     }
-    const createInTurn = async () => {
-      for (const args of all) await createOne(args)
-    }
+    const createInTurn = () => forEachInTurn(all, createOne)
     // What a write-off before it has moved decides whether a deleted affiliate is still owed something.
     if (all.some(({ type }) => type === 'write_off')) await createInTurn()
     // What a sale earns may depend on those before it.
     else if (all.some(({ amount }) => amount === undefined)) await postTogether(tx, createInTurn)
-    else await postTogether(tx, () => forEachConcurrently(all, createOne))
+    else await postTogether(tx, () => forEachConcurrently(tx, all, createOne))
     return all.map(args => created.get(args)!)
   })
 }
