@@ -1,7 +1,7 @@
 /** What is done together, and what happens when it fails; what the engines make of it is in test/service/gathered.test.ts. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
+import { type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
 import { Failure } from '../base/errors.ts'
 import { DatabaseUnavailable, type Reason, type Tx } from './database.ts'
 import { Gatherings, type Guards } from './gatherings.ts'
@@ -13,7 +13,9 @@ interface Begun {
 }
 
 /** Transactions that end when they are told to; each is listed with its items. */
-function recorded(mostInProgress = 2) {
+function recorded(t: TestContext, mostInProgress = 2) {
+  // However long the machine takes, nobody has waited for long.
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const begun: Begun[] = []
   const begin = async <T>(items: string[], work: () => Promise<T>): Promise<T> => {
     const ended = Promise.withResolvers<void>()
@@ -60,8 +62,8 @@ async function settled() {
 
 const numbered = (count: number) => Array.from({ length: count }, (_, number) => `${number}`)
 
-test('one is done by itself, and up to 32 that arrive together are done together', async () => {
-  const { run, items, commitAll } = recorded()
+test('one is done by itself, and up to 32 that arrive together are done together', async t => {
+  const { run, items, commitAll } = recorded(t)
   const first = run('caller', 'first')
   await settled()
   const all = numbered(36).map(name => run('caller', name))
@@ -77,8 +79,8 @@ test('one is done by itself, and up to 32 that arrive together are done together
   )
 })
 
-test('while two are under way, others wait, and are then done together', async () => {
-  const { begun, run, items, commitAll } = recorded()
+test('while two are under way, others wait, and are then done together', async t => {
+  const { begun, run, items, commitAll } = recorded(t)
   const all = []
   for (const name of numbered(5)) {
     all.push(run('caller', name))
@@ -92,8 +94,8 @@ test('while two are under way, others wait, and are then done together', async (
   await Promise.all(all)
 })
 
-test('nobody waits where transactions run one after the other', async () => {
-  const { run, items, commitAll } = recorded(Number.POSITIVE_INFINITY)
+test('nobody waits where transactions run one after the other', async t => {
+  const { run, items, commitAll } = recorded(t, Number.POSITIVE_INFINITY)
   const all = []
   for (const names of [['a'], ['b', 'c'], ['d'], ['e', 'f']]) {
     all.push(...names.map(name => run('caller', name)))
@@ -104,8 +106,8 @@ test('nobody waits where transactions run one after the other', async () => {
   await Promise.all(all)
 })
 
-test('those of another caller neither wait nor are done together with them', async () => {
-  const { run, items, commitAll } = recorded()
+test('those of another caller neither wait nor are done together with them', async t => {
+  const { run, items, commitAll } = recorded(t)
   const all = [run('one', 'a'), run('other', 'x'), run('one', 'b'), run('other', 'y')]
   await settled()
   assert.deepEqual(items(), [
@@ -116,8 +118,8 @@ test('those of another caller neither wait nor are done together with them', asy
   await Promise.all(all)
 })
 
-test('whoever cannot be done is told why, and the others are done', async () => {
-  const { run, items, commitAll } = recorded()
+test('whoever cannot be done is told why, and the others are done', async t => {
+  const { run, items, commitAll } = recorded(t)
   const refused = new Failure('no_affiliate')
   // Cast: in place of a result.
   const outcomes = Promise.allSettled([run('caller', 'good'), run('caller', 'bad', () => refused as never)])
@@ -134,8 +136,8 @@ const defect = () => {
   throw new Error('refused')
 }
 
-test('the last one does it for all, since it has read the settings last', async () => {
-  const { gatherings, commitAll } = recorded()
+test('the last one does it for all, since it has read the settings last', async t => {
+  const { gatherings, commitAll } = recorded(t)
   const all = numbered(3).map(item =>
     gatherings.run(
       'caller',
@@ -170,8 +172,8 @@ test('if there is not one result for each, nobody gets that of another, and each
   assert.ok(isRolledBack)
 })
 
-test('if all fail, each is done by itself, and so are those that come next', async () => {
-  const { run, items, commitAll } = recorded()
+test('if all fail, each is done by itself, and so are those that come next', async t => {
+  const { run, items, commitAll } = recorded(t)
   const all = [run('caller', 'good'), run('caller', 'bad', defect), run('caller', 'fine')]
   const outcomes = Promise.allSettled(all)
   await settled()
@@ -192,8 +194,8 @@ test('if all fail, each is done by itself, and so are those that come next', asy
 })
 
 for (const which of ['before', 'after'] as const) {
-  test(`the guard of each is asked ${which} all are done; if one refuses, each is done by itself`, async () => {
-    const { run, items, commitAll } = recorded()
+  test(`the guard of each is asked ${which} all are done; if one refuses, each is done by itself`, async t => {
+    const { run, items, commitAll } = recorded(t)
     const asked: string[] = []
     const guards = (name: string): Guards => ({
       [which]: async () => {
@@ -213,8 +215,8 @@ for (const which of ['before', 'after'] as const) {
 const reasons: Reason[] = ['in doubt', 'no answer', 'busy', 'full']
 for (const reason of reasons) {
   const isTold = reason === 'in doubt'
-  test(`when it fails with '${reason}', all are ${isTold ? 'told' : 'done by themselves'}`, async () => {
-    const { begun, run, items, commitAll } = recorded()
+  test(`when it fails with '${reason}', all are ${isTold ? 'told' : 'done by themselves'}`, async t => {
+    const { begun, run, items, commitAll } = recorded(t)
     const outcomes = Promise.allSettled([run('caller', '0'), run('caller', '1')])
     await settled()
     begun[0]!.fail(new DatabaseUnavailable('failed', undefined, reason))
@@ -241,14 +243,16 @@ test('when it gets no connection, all are told, and none waits for another one',
   assert.equal(attempts, 1)
 })
 
-test('those that wait for others who take long begin nevertheless', async () => {
-  const { begun, run, items, commitAll } = recorded()
+test('those that wait for others who take long begin nevertheless', async t => {
+  const { run, items, commitAll } = recorded(t)
   const all = []
   for (const name of numbered(5)) {
     all.push(run('caller', name))
     await settled()
   }
-  while (begun.length < 3) await delay(10)
+  assert.deepEqual(items(), [['0'], ['1']])
+  t.mock.timers.tick(100)
+  await settled()
   assert.deepEqual(items(), [['0'], ['1'], ['2', '3', '4']])
   await commitAll()
   await Promise.all(all)
