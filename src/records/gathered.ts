@@ -10,12 +10,17 @@ interface Creation<R> {
   readonly settings: Settings
 }
 
+/** Items of a list in the arguments, beyond which a record takes so long that others need their turn before the next one. */
+const MOST_ITEMS = 100
+
+const isLong = (value: unknown) => Array.isArray(value) && value.length > MOST_ITEMS
+
 /**
  * Creates one, together with others that the caller creates at the same moment where the rules can create many.
  * @param kind the kind's name
  * @throws Failure as `create` does
  */
-export async function createGathered<A, R>(
+export async function createGathered<A extends object, R>(
   kind: string,
   context: RequestContext,
   args: A,
@@ -26,7 +31,7 @@ export async function createGathered<A, R>(
     settings: await context.settings.current(),
   })
   const { database, actor, address } = context
-  if (!createMany || !database.gather) return one()
+  if (!createMany || !database.gather || Object.values(args).some(isLong)) return one()
   // The actor and the address are in the events.
   const key = [kind, actor.kind, actor.userId, actor.name, address].join(' ')
   return database.gather(key, {

@@ -248,6 +248,23 @@ describeService('creating at the same moment', service => {
     })
   }
 
+  test('/payouts: what names very many referrals is created by itself, so that others get their turn', async () => {
+    const referrals = Array.from({ length: 101 }, (_, number) => 800_000 + number).join()
+    const { database } = service()
+    const { transaction } = database
+    let groups = 0
+    database.transaction = (work, options) => {
+      if (options?.brief) groups += 1
+      return transaction.call(database, work, options) as ReturnType<typeof work>
+    }
+    const all = newRequests(kinds[1]!, COUNT).map(sent => ({ ...sent, referrals }))
+    const replies = await postAll(kinds[1]!, all).finally(() => {
+      database.transaction = transaction
+    })
+    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([201]))
+    assert.equal(groups, 0)
+  })
+
   test('/referrals: a deleted affiliate is owed what earlier write-offs have left', async () => {
     const { id } = await service().newAffiliate('leaver', { status: 'active' })
     await service().post('/referrals', { affiliate_id: id, amount: 35, status: 'unpaid' })
