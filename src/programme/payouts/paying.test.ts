@@ -239,6 +239,8 @@ describeService('what payouts do to referrals', service => {
       const { body } = await service().get(`/referrals/${one}`)
       assert.equal(body.status, payout.status === 201 ? 'paid' : 'rejected')
     }
+    // In case that the payout has never won.
+    await service().newPayout(id, { referrals: [await earned(id, 10)] })
     const sums = await balances(id)
     const [earnings, unpaid] = await figures(id)
     assert.equal(unpaid, 0)
