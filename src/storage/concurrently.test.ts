@@ -45,7 +45,7 @@ describeService('work on many items in a transaction', service => {
         done.push(item)
       }),
     )
-    assert.equal(most, service().database.engine.name === 'SQLite' ? 4 : 50)
+    assert.equal(most, service().database.engine.name === 'SQLite' ? 8 : 50)
     assert.deepEqual(
       done.sort((a, b) => a - b),
       numbered(120),
@@ -63,7 +63,7 @@ describeService('work on many items in a transaction', service => {
       }),
     )
     await assert.rejects(working, /^Error: 1 failed$/)
-    const size = service().database.engine.name === 'SQLite' ? 4 : 50
+    const size = service().database.engine.name === 'SQLite' ? 8 : 50
     assert.deepEqual(begun, numbered(size))
     assert.equal(ended!.length, size - 2)
   })

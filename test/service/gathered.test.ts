@@ -193,7 +193,9 @@ describeService('creating at the same moment', service => {
     }
 
     test(`${path}: those that are refused are told why, and the others are created`, async () => {
-      const replies = await together(service(), Number.POSITIVE_INFINITY, async () => {
+      // What conversions are refused for may be found out when something of them is stored already.
+      const most = path === '/conversions' ? Number.POSITIVE_INFINITY : FEW / 2
+      const replies = await together(service(), most, async () => {
         const all = newRequests(kind, 20)
         const sent = [...all.slice(0, 10), ...refused.map(([wrong]) => wrong), ...all.slice(10)]
         return postAll(kind, sent)

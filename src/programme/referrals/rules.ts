@@ -3,7 +3,7 @@
  * or affiliate posts the difference in the same transaction.
  */
 import { hash } from 'node:crypto'
-import { Failure, missingArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
+import { attempted, Failure, missingArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
@@ -54,16 +54,20 @@ export interface Created {
 
 /** @throws Failure missing_argument, invalid_argument, reference_taken */
 async function create(context: RequestContext, args: CreateArguments): Promise<Created> {
-  return write(context, tx => createIn(context, tx, args))
+  return write(context, async tx => finishCreation(tx, await insertNew(context, tx, args)))
 }
 
-/** Creates all or none. @throws Failure as `create` does, for the first that cannot be created */
-async function createMany(context: RequestContext, all: readonly CreateArguments[]): Promise<Created[]> {
+/** Creates many; one whose arguments are refused yields its failure. @throws Failure of one that exceeds what is owed */
+async function createMany(
+  context: RequestContext,
+  all: readonly CreateArguments[],
+): Promise<(Created | Failure)[]> {
   return write(context, async tx => {
     await tx.expectEvents(all.length)
-    const created = new Map<CreateArguments, Created>()
+    const outcomes = new Map<CreateArguments, Created | Failure>()
     const createOne = async (args: CreateArguments) => {
-      created.set(args, await createIn(context, tx, args))
+      const inserted = await attempted(() => insertNew(context, tx, args))
+      outcomes.set(args, inserted instanceof Failure ? inserted : await finishCreation(tx, inserted))
     }
     const createInTurn = () => forEachInTurn(all, createOne)
     // What a write-off before it has moved decides whether a deleted affiliate is still owed something.
@@ -71,11 +75,18 @@ async function createMany(context: RequestContext, all: readonly CreateArguments
     // What a sale earns may depend on those before it.
     else if (all.some(({ amount }) => amount === undefined)) await postTogether(tx, createInTurn)
     else await postTogether(tx, () => forEachConcurrently(tx, all, createOne))
-    return all.map(args => created.get(args)!)
+    return all.map(args => outcomes.get(args)!)
   })
 }
 
-async function createIn(context: RequestContext, tx: WriteTx, args: CreateArguments): Promise<Created> {
+interface Inserted {
+  readonly created: Created
+  readonly settings: Settings
+  readonly eventId: number
+}
+
+/** Inserts the referral, and nothing that would have to be undone if it is refused. @throws Failure as `create` does */
+async function insertNew(context: RequestContext, tx: WriteTx, args: CreateArguments): Promise<Inserted> {
   const resolvedArgs = await withAffiliate(tx, args)
   // Independent of each other, so they are sent together.
   const [settings, missing, eventId] = await Promise.all([
@@ -86,7 +97,10 @@ async function createIn(context: RequestContext, tx: WriteTx, args: CreateArgume
   refuseInvalid({ ...missing, ...problemsIn(resolvedArgs, settings) })
   const sent = newRowOf(resolvedArgs, settings, context.actor.userId)
   const newRow = uniqueIfDraft(await withCommission(tx, settings, resolvedArgs, sent), settings)
-  const created = await insertOnce(tx, newRow, resolvedArgs, settings)
+  return { created: await insertOnce(tx, newRow, resolvedArgs, settings), settings, eventId }
+}
+
+async function finishCreation(tx: WriteTx, { created, settings, eventId }: Inserted): Promise<Created> {
   if (!created.replayed) await finish(tx, 'referral.create', { after: created.row }, settings, { eventId })
   return created
 }
