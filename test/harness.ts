@@ -13,6 +13,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
 import { pino } from 'pino'
 import { createKey } from '../src/accounts/keys/rules.ts'
 import type { MailOptions } from '../src/accounts/recovery/post.ts'
@@ -380,6 +381,23 @@ export function describeService(
       after(() => service.close())
       scenarios(() => service)
     })
+  }
+}
+
+/** Runs `work` while the database has no such table, as if it failed there. */
+export async function withoutTable(
+  { database }: Service,
+  table: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const rename = (from: string, to: string) =>
+    database.transaction(tx => sql`ALTER TABLE ${sql.ref(from)} RENAME TO ${sql.ref(to)}`.execute(tx))
+  const elsewhere = `${table}_elsewhere`
+  await rename(table, elsewhere)
+  try {
+    await work()
+  } finally {
+    await rename(elsewhere, table)
   }
 }
 
