@@ -1,6 +1,7 @@
 /** A real browser before the real process, both started once for all scenarios. */
 import assert from 'node:assert/strict'
 import { readdirSync, statSync } from 'node:fs'
+import { after, before, describe } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import sparticuz from '@sparticuz/chromium'
@@ -220,6 +221,21 @@ export class World {
     for (const event of OBSERVED) page.removeAllListeners(event)
     this.#idle.set(JSON.stringify(place), page)
   }
+}
+
+/** Scenarios that share one world, one after the other. @param title names them */
+export function describeInWorld(
+  title: string,
+  ...scenarios: readonly ((world: () => World) => void)[]
+): void {
+  describe(title, () => {
+    let world: World
+    before(async () => {
+      world = await World.start('--demo')
+    })
+    after(() => world.close())
+    for (const describeSome of scenarios) describeSome(() => world)
+  })
 }
 
 /** To a page of the application, without loading it anew, which takes twice as long. */
