@@ -18,6 +18,7 @@ test('every kind of record has pages, or is named as one without', () => {
   assert.deepEqual(
     kinds.filter(kind => !named.includes(kind)),
     [],
+    'add their pages to `recordPages` of web/src/pages.ts, or their names to `withoutPages`',
   )
   assert.deepEqual([...new Set(named)].toSorted(), named.toSorted(), 'a kind with pages is none without')
   assert.deepEqual(
@@ -77,7 +78,11 @@ test('the history shows every amount as money', async () => {
     const columns: Readonly<Record<string, { readonly money: unknown }>> = table.columns
     return table.logged.plain.filter(name => columns[name]?.money)
   })
-  assert.deepEqual([...amounts].toSorted(), [...new Set(logged)].toSorted())
+  assert.deepEqual(
+    [...amounts].toSorted(),
+    [...new Set(logged)].toSorted(),
+    '`amounts` of web/src/tools/values.ts has to be these',
+  )
 })
 
 test('the history shows every time as one', async () => {
@@ -91,5 +96,6 @@ test('the history shows every time as one', async () => {
   assert.deepEqual(
     logged.filter(name => !times.test(name)),
     [],
+    'add these to `times` of web/src/tools/values.ts',
   )
 })

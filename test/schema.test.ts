@@ -274,6 +274,7 @@ describeService(
         assert.deepEqual(
           listed.map(({ name }) => name).filter(name => !kind.indexed.includes(name)),
           [],
+          'add these to `indexed` of the definition',
         )
       })
     }
