@@ -119,7 +119,7 @@ test('work that lost a race and is done again logs once (PostgreSQL)', async t =
         await database.transaction(other => other.updateTable('settings').set({ value: '7' }).execute())
       await tx.updateTable('settings').set({ value: '8' }).execute()
     },
-    { steady: true },
+    'steady',
   )
   assert.equal(attempts, 2)
   const entries = await entriesAfter(database.reader, 0, 10)

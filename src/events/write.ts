@@ -6,7 +6,7 @@
  */
 import type { Origin } from '../base/actor.ts'
 import type { Settings } from '../base/settings.ts'
-import type { Database, TransactionOptions, Tx } from '../storage/database.ts'
+import type { Database, TransactionMode, Tx } from '../storage/database.ts'
 import { inSavepoint } from '../storage/savepoint.ts'
 import type { Logged, Schema } from '../storage/table.ts'
 import type { Tables } from '../storage/tables.ts'
@@ -63,7 +63,7 @@ type Writer = Pick<RequestContext, 'database' | 'actor' | 'address'>
 export function write<T>(
   { database, actor, address }: Writer,
   work: (tx: WriteTx) => Promise<T>,
-  options?: TransactionOptions,
+  mode?: TransactionMode,
 ): Promise<T> {
   return database.transaction(async tx => {
     const entries: NewEntry[] = []
@@ -95,12 +95,12 @@ export function write<T>(
     hasEnded = true
     if (entries.length > 0) await insertEntries(tx, entries)
     return result
-  }, options)
+  }, mode)
 }
 
 /** The same for work that writes many records: one such transaction at a time. */
 export function writeMany<T>(context: Writer, work: (tx: WriteTx) => Promise<T>): Promise<T> {
-  return write(context, work, { many: true })
+  return write(context, work, 'many')
 }
 
 function loggedAs(schema: Schema, action: Action): Logged {

@@ -134,7 +134,7 @@ async function performPart(
       tookMs = performance.now() - beganAt
       return part
     }
-    return database.transaction(work, { many: true })
+    return database.transaction(work, 'many')
   }
   const part = await attempt(false).catch(error => {
     if (!isOfOneLine(error)) throw error

@@ -41,7 +41,7 @@ export interface Database {
    * Runs `work` in a write transaction and resolves once its effect is durable; if `work` throws, it is rolled back. On
    * the embedded engine, `work` should wait for nothing but the database.
    */
-  transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T>
+  transaction<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T>
   /**
    * Does it together with what others ask for under the same key at the same moment. Present where requests come in.
    * See docs/decisions/gathered.md.
@@ -66,34 +66,23 @@ export interface Database {
   close(): Promise<void>
 }
 
-interface SteadyOptions {
+/** In which way a transaction differs from others. */
+export type TransactionMode =
   /**
    * Repeatable reads: what the transaction has read stays unchanged; it is run again if someone else changed it
    * meanwhile.
    */
-  readonly steady?: boolean
-}
-
-interface ManyOptions {
+  | 'steady'
   /**
-   * Whether it writes many records, in an order of its own. One at a time does: two would lock the rows that they share,
-   * such as balances, in a circle.
+   * It writes many records, in an order of its own. One at a time does: two would lock the rows that they share, such as
+   * balances, in a circle.
    */
-  readonly many: boolean
-}
-
-interface BriefOptions {
+  | 'many'
   /**
-   * Fails where it would wait long for a lock, or be run again: whoever asks for it has another way. The embedded engine, where
-   * nobody waits for a lock of a row, does not distinguish it.
+   * It fails where it would wait long for a lock, or be run again: whoever asks for it has another way. The embedded engine,
+   * where nobody waits for a lock of a row, does not distinguish it.
    */
-  readonly brief: true
-}
-
-export type TransactionOptions =
-  | (SteadyOptions & { readonly brief?: never; readonly many?: never })
-  | (ManyOptions & { readonly brief?: never; readonly steady?: never })
-  | (BriefOptions & { readonly steady?: never; readonly many?: never })
+  | 'brief'
 
 /** What can be done for one, or for many together. */
 export interface Gatherable<T, R> {

@@ -121,13 +121,10 @@ export class Gatherings {
   async #together(queue: Queue, members: readonly Member[]): Promise<void> {
     let hasBegun = false
     try {
-      const results = await this.#database.transaction(
-        async tx => {
-          hasBegun = true
-          return performAll(tx, members)
-        },
-        { brief: true },
-      )
+      const results = await this.#database.transaction(async tx => {
+        hasBegun = true
+        return performAll(tx, members)
+      }, 'brief')
       for (const [place, { resolve, reject }] of members.entries()) {
         const result = results[place]
         if (result instanceof Failure) reject(result)

@@ -6,7 +6,7 @@ import {
   type Db,
   type Engine,
   type Gatherable,
-  type TransactionOptions,
+  type TransactionMode,
   type Tx,
 } from './database.ts'
 import { type Guards, gatheringsOf } from './gatherings.ts'
@@ -54,7 +54,7 @@ export class GuardedDatabase implements Database {
     return this.#database.snapshot(work)
   }
 
-  async transaction<T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> {
+  async transaction<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T> {
     const result = await this.#database.transaction(async tx => {
       const before = this.#guards.before?.(tx)
       if (before) await before
@@ -62,7 +62,7 @@ export class GuardedDatabase implements Database {
       const after = this.#guards.after?.(tx)
       if (after) await after
       return result
-    }, options)
+    }, mode)
     this.#past.hasCommitted = true
     return result
   }

@@ -11,7 +11,7 @@ import { checkDatabase } from '../../src/operations/check/rules.ts'
 import * as affiliateRules from '../../src/programme/affiliates/rules.ts'
 import type { CreateArguments } from '../../src/programme/affiliates/schema.ts'
 import { createGathered } from '../../src/records/gathered.ts'
-import type { TransactionOptions } from '../../src/storage/database.ts'
+import type { TransactionMode } from '../../src/storage/database.ts'
 import { GuardedDatabase } from '../../src/storage/guarded.ts'
 import { describeService, operatorOf, type Reply, type Service } from '../harness.ts'
 
@@ -98,10 +98,10 @@ async function together<T>(service: Service, most: number, send: () => Promise<T
     await Promise.all(Array.from({ length: COUNT }, () => service.get('/affiliates?number=1')))
     const count = { groups: 0, all: 0 }
     const errors: unknown[] = []
-    database.transaction = (work, options?: TransactionOptions) => {
+    database.transaction = (work, mode?: TransactionMode) => {
       count.all += 1
-      if (options?.brief) count.groups += 1
-      const result = transaction.call(database, work, options) as ReturnType<typeof work>
+      if (mode === 'brief') count.groups += 1
+      const result = transaction.call(database, work, mode) as ReturnType<typeof work>
       result.catch(error => errors.push(error))
       return result
     }
@@ -255,9 +255,9 @@ describeService('creating at the same moment', service => {
     const { database } = service()
     const { transaction } = database
     let groups = 0
-    database.transaction = (work, options) => {
-      if (options?.brief) groups += 1
-      return transaction.call(database, work, options) as ReturnType<typeof work>
+    database.transaction = (work, mode) => {
+      if (mode === 'brief') groups += 1
+      return transaction.call(database, work, mode) as ReturnType<typeof work>
     }
     const all = newRequests(kinds[1]!, COUNT).map(sent => ({ ...sent, referrals }))
     const replies = await postAll(kinds[1]!, all).finally(() => {

@@ -360,14 +360,11 @@ describeService('lines', service => {
     const released = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
     t.after(() => released.resolve())
-    const holding = database.transaction(
-      async tx => {
-        await sql`SELECT 1`.execute(tx)
-        held.resolve()
-        await released.promise
-      },
-      { many: true },
-    )
+    const holding = database.transaction(async tx => {
+      await sql`SELECT 1`.execute(tx)
+      held.resolve()
+      await released.promise
+    }, 'many')
     await held.promise
     const ended: string[] = []
     const many = [

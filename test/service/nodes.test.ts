@@ -7,7 +7,7 @@ import { revokeKey } from '../../src/accounts/keys/rules.ts'
 import { createUser } from '../../src/accounts/users/rules.ts'
 
 import { changeSettings } from '../../src/settings/rules.ts'
-import type { Database, TransactionOptions, Tx } from '../../src/storage/database.ts'
+import type { Database, TransactionMode, Tx } from '../../src/storage/database.ts'
 import {
   assertFailure,
   engines,
@@ -276,14 +276,14 @@ function repeatsOf(database: Database): () => number {
   const { transaction } = database
   let repeats = 0
   Object.assign(database, {
-    transaction: (work: (tx: Tx) => Promise<unknown>, options?: TransactionOptions) => {
+    transaction: (work: (tx: Tx) => Promise<unknown>, mode?: TransactionMode) => {
       let runs = 0
       const counted = (tx: Tx) => {
         runs += 1
         if (runs > 1) repeats += 1
         return work(tx)
       }
-      return transaction.call(database, counted, options)
+      return transaction.call(database, counted, mode)
     },
   })
   return () => repeats

@@ -102,7 +102,7 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
         const fingerprint = fingerprintOf(request.method, endpoint.path, args)
         return once(tx, { owner: ownerOf(call.actor), key, fingerprint }, () => unchanged(inside))
       },
-      { steady: condition !== undefined },
+      condition === undefined ? undefined : 'steady',
     )
   }
 

@@ -20,7 +20,7 @@ import {
   type Engine,
   type Lock,
   LostRace,
-  type TransactionOptions,
+  type TransactionMode,
   type Tx,
   UrlInvalid,
 } from '../database.ts'
@@ -279,7 +279,7 @@ class PostgresDatabase implements Database {
             return work(readingBy(going))
           }),
         ),
-      transaction: (work, options) => this.transaction(work, options),
+      transaction: (work, mode) => this.transaction(work, mode),
       pool: this.pool,
       ready: () => this.ready(),
       close: () => this.close(),
@@ -292,15 +292,19 @@ class PostgresDatabase implements Database {
     return this.#replicaReader?.snapshot(work) ?? readSnapshot(this.#primary, work)
   }
 
-  async transaction<T>(work: (tx: Tx) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    const result = await this.#run(work, options).catch(this.#probe.remember)
+  async transaction<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T> {
+    const result = await this.#run(work, mode).catch(this.#probe.remember)
     await this.#replicaReader?.caughtUp()
     return result
   }
 
-  #run<T>(work: (tx: Tx) => Promise<T>, { steady, brief, many }: TransactionOptions): Promise<T> {
-    if (brief) return this.#briefly(work)
-    if (!many) return this.#untilUndisturbed(work, steady ? STEADY : 'BEGIN')
+  #run<T>(work: (tx: Tx) => Promise<T>, mode: TransactionMode | undefined): Promise<T> {
+    if (mode === 'brief') return this.#briefly(work)
+    if (mode === 'many') return this.#asTheOnlyOneOfMany(work)
+    return this.#untilUndisturbed(work, mode === 'steady' ? STEADY : 'BEGIN')
+  }
+
+  #asTheOnlyOneOfMany<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#ofMany.within(() =>
       this.#untilUndisturbed(async tx => {
         await beingTheOnlyOneOfMany.later(tx, {})
