@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Failure } from '../base/errors.ts'
-import { DatabaseUnavailable, type Reason, type Tx } from './database.ts'
+import { DatabaseUnavailable, LostRace, type Reason, type Tx, UniqueViolation } from './database.ts'
 import { Gatherings, type Guards } from './gatherings.ts'
 
 interface Begun {
@@ -25,7 +25,7 @@ function recorded(t: TestContext, mostInProgress = 2) {
     return result
   }
   const gatherings = new Gatherings({
-    engine: { mostInProgress },
+    engine: { mostInProgress, isLostRace: error => error instanceof LostRace },
     transaction: async work => {
       const items: string[] = []
       // Cast: the members below list their names in it, and do nothing else.
@@ -153,7 +153,7 @@ test('the last one does it for all, since it has read the settings last', async 
 test('if there is not one result for each, nobody gets that of another, and each is done by itself', async () => {
   let isRolledBack = false
   const gatherings = new Gatherings({
-    engine: { mostInProgress: 2 },
+    engine: { mostInProgress: 2, isLostRace: () => false },
     transaction: async work => {
       try {
         // Cast: nothing is done with it.
@@ -192,6 +192,29 @@ test('if all fail, each is done by itself, and so are those that come next', asy
   await commitAll()
   await Promise.all(next)
 })
+
+const faults: readonly [Error, isDefect: boolean][] = [
+  [new TypeError('a defect'), true],
+  [new UniqueViolation('affiliates.user_id', undefined), true],
+  [new Failure('no_affiliate'), false],
+  [new DatabaseUnavailable('locked for too long', undefined, 'busy'), false],
+  [new LostRace(), false],
+]
+for (const [fault, isDefect] of faults) {
+  test(`${fault.name}: that each is done by itself is ${isDefect ? 'reported once' : 'no defect'}`, async t => {
+    const { run, commitAll } = recorded(t)
+    const reported: unknown[] = []
+    const guards = { reportDefect: (error: unknown) => reported.push(error) }
+    const failing = () => {
+      throw fault
+    }
+    const outcomes = Promise.allSettled(['a', 'b'].map(name => run('caller', name, failing, guards)))
+    await settled()
+    await commitAll()
+    await outcomes
+    assert.deepEqual(reported, isDefect ? [fault] : [])
+  })
+}
 
 for (const which of ['before', 'after'] as const) {
   test(`the guard of each is asked ${which} all are done; if one refuses, each is done by itself`, async t => {
@@ -237,7 +260,10 @@ test('when it gets no connection, all are told, and none waits for another one',
     attempts += 1
     throw new DatabaseUnavailable('all connections are busy')
   }
-  const gatherings = new Gatherings({ engine: { mostInProgress: 2 }, transaction: refused })
+  const gatherings = new Gatherings({
+    engine: { mostInProgress: 2, isLostRace: () => false },
+    transaction: refused,
+  })
   const all = numbered(10).map(item => gatherings.run('caller', { item, one: refused, many: refused }, {}))
   for (const { status } of await Promise.allSettled(all)) assert.equal(status, 'rejected')
   assert.equal(attempts, 1)

@@ -20,6 +20,8 @@ export interface Guards {
   before?(tx: Tx): Promise<void> | undefined
   /** Runs at the end: the write may have waited for others meanwhile. */
   after?(tx: Tx): Promise<void> | undefined
+  /** Told why what could be done together is done one by one, if it is a defect: callers see only that it takes longer. */
+  reportDefect?(error: unknown): void
 }
 
 interface Member<T = unknown, R = unknown> {
@@ -43,7 +45,9 @@ interface Queue {
   slowTimer?: NodeJS.Timeout | undefined
 }
 
-type Grouping = Pick<Database, 'transaction'> & { readonly engine: Pick<Engine, 'mostInProgress'> }
+type Grouping = Pick<Database, 'transaction'> & {
+  readonly engine: Pick<Engine, 'mostInProgress' | 'isLostRace'>
+}
 
 export class Gatherings {
   readonly #database: Grouping
@@ -136,14 +140,21 @@ export class Gatherings {
         for (const { reject } of members) reject(error)
         return
       }
-      this.#leaveAlone(queue)
+      this.#leaveAlone(queue, error, members.at(-1)!.guards)
       // Nobody waits for these, whatever they wait for.
       for (const member of members) void this.#alone(member)
     }
   }
 
-  #leaveAlone(queue: Queue): void {
+  /** Neither a refusal, nor what comes of the database, or of what others do at the same moment. */
+  #isDefect(error: unknown): boolean {
+    const isExpected = error instanceof Failure || error instanceof DatabaseUnavailable
+    return !isExpected && !this.#database.engine.isLostRace(error)
+  }
+
+  #leaveAlone(queue: Queue, error: unknown, { reportDefect }: Guards): void {
     if (queue.isAlone) return
+    if (this.#isDefect(error)) reportDefect?.(error)
     queue.isAlone = true
     const end = () => {
       queue.isAlone = false

@@ -5,7 +5,8 @@ import { dirname } from 'node:path'
 import { before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import { features } from '../../src/app.ts'
+import { pino } from 'pino'
+import { buildApp, features } from '../../src/app.ts'
 import { Failure } from '../../src/base/errors.ts'
 import { checkDatabase } from '../../src/operations/check/rules.ts'
 import * as affiliateRules from '../../src/programme/affiliates/rules.ts'
@@ -265,6 +266,46 @@ describeService('creating at the same moment', service => {
     })
     assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([201]))
     assert.equal(groups, 0)
+  })
+
+  test('/affiliates: a defect for which each is created by itself is logged', async t => {
+    const { database } = service()
+    const lines: string[] = []
+    const app = await buildApp(database, {
+      bodyLimitBytes: 1_048_576,
+      corsOrigins: [],
+      rateLimit: 0,
+      readSeconds: 20,
+      trustProxy: 0,
+      logger: pino({ level: 'warn' }, { write: line => lines.push(line) }),
+    })
+    t.after(() => app.close())
+    const { transaction } = database
+    database.transaction = (work, mode) => {
+      const failing: typeof work = async tx => {
+        const result = await work(tx)
+        if (mode === 'brief') throw new TypeError('a defect')
+        return result
+      }
+      return transaction.call(database, failing, mode) as ReturnType<typeof work>
+    }
+    // Nothing of a new key is created by itself yet.
+    const { token } = await service().newKey(['affiliates.create'])
+    const post = (payload: object) =>
+      app.inject({
+        method: 'POST',
+        url: '/v1/affiliates',
+        headers: { authorization: `Bearer ${token}` },
+        payload,
+      })
+    const replies = await Promise.all(newRequests(kinds[0]!, COUNT).map(post)).finally(() => {
+      database.transaction = transaction
+    })
+    assert.deepEqual(new Set(replies.map(({ statusCode }) => statusCode)), new Set([201]))
+    const [{ level, path, err, msg }, ...others] = lines.map(line => JSON.parse(line))
+    assert.deepEqual([level, path, err.message], [40, '/affiliates', 'a defect'])
+    assert.match(msg, /each is done by itself/)
+    assert.deepEqual(others, [])
   })
 
   test('/referrals: a deleted affiliate is owed what earlier write-offs have left', async () => {

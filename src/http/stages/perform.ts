@@ -107,10 +107,15 @@ function writer(resource: Resource, endpoint: Endpoint, { context, base, guards 
   }
 
   return async (request, reply) => {
-    const { actor } = request
+    const { actor, log, id } = request
     const database = new GuardedDatabase(context.database, {
       before: tx => guards.before?.(tx, actor!),
       after: tx => (isLate(reply) ? guards.after?.(tx, actor!) : undefined),
+      reportDefect: err =>
+        log.warn(
+          { id, path: endpoint.path, err },
+          'requests could not be done together: each is done by itself',
+        ),
     })
     try {
       return await write(request, database)
