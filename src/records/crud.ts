@@ -56,6 +56,17 @@ export async function answerCreated<F extends Fields>(
   }
 }
 
+/** Creates a record, together with those that arrive at the same moment where its rules can, and answers with it. */
+export async function createAndAnswer<A extends object, F extends Fields>(
+  call: Call,
+  kind: Pick<Kind<string, string, F>, 'name' | 'write'>,
+  args: A,
+  rules: Pick<Writing<A, never, ReadRowOf<F> & { readonly id: number }>, 'create' | 'createMany'>,
+): Promise<Answer> {
+  const { created, settings } = await createGathered(kind.name, call, args, rules)
+  return answerCreated(call, kind, created, settings)
+}
+
 /**
  * NDJSON batches of a kind.
  * @param args arguments of one record
@@ -236,10 +247,7 @@ function create({ kind, rules, path, a, failures }: Parts): Endpoint {
     failures: failures.create ?? [],
     lines: linesOfKind(kind, createArguments, rules),
     check: (call, args) => rules.problems(call, args),
-    handle: async (call, args) => {
-      const { created, settings } = await createGathered(kind.name, call, args as never, rules)
-      return answerCreated(call, kind, created, settings)
-    },
+    handle: (call, args) => createAndAnswer(call, kind, args as never, rules),
   })
 }
 

@@ -3,8 +3,14 @@ import type { Context, RequestContext } from '../../events/write.ts'
 import { type Call, CREATE, createdAnswer, EDIT, endpoint, type Resource } from '../../http/endpoint.ts'
 import { answerList, type ListArguments, type Listing, listAnswer, listArguments } from '../../http/list.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
-import { answerCreated, answerDeleted, body, deletionOf, linesOfKind, totalsOf } from '../../records/crud.ts'
-import { createGathered } from '../../records/gathered.ts'
+import {
+  answerDeleted,
+  body,
+  createAndAnswer,
+  deletionOf,
+  linesOfKind,
+  totalsOf,
+} from '../../records/crud.ts'
 import { deletedButOwed, ledgerEndpoints, statement } from '../ledger/routes.ts'
 import { affiliate } from './affiliate.ts'
 import * as rules from './rules.ts'
@@ -86,10 +92,7 @@ export const affiliates: Resource = {
         createMany: rules.createMany,
       }),
       check: problemsOfCreate,
-      handle: async (call, args) => {
-        const { created, settings } = await createGathered(affiliate.name, call, args, rules)
-        return answerCreated(call, affiliate, created, settings)
-      },
+      handle: (call, args) => createAndAnswer(call, affiliate, args, rules),
     }),
     endpoint({
       methods: ['GET'],
