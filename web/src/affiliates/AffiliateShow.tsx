@@ -2,7 +2,7 @@ import EditIcon from '@mui/icons-material/EditOutlined'
 import { Box, Button, Card, Link, Skeleton, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { Fragment, Suspense } from 'react'
-import { ShowBase, useGetList, useShowContext } from 'react-admin'
+import { useGetList } from 'react-admin'
 import { Link as RouterLink } from 'react-router-dom'
 import { reachable } from '../../../src/accounts/users/erased.ts'
 import { get } from '../api.ts'
@@ -13,21 +13,20 @@ import { DefaultLink } from '../links/DefaultLink.tsx'
 import { PayoutRows } from '../payouts/PayoutRows.tsx'
 import type { Payout, PayoutTotals } from '../payouts/payout.ts'
 import { LatestReferrals } from '../referrals/LatestReferrals.tsx'
-import { History } from '../tools/AuditLog.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { CopyButton } from '../ui/CopyButton.tsx'
 import { Details, LongText } from '../ui/Details.tsx'
 import { count, plural, time, useMoney } from '../ui/format.ts'
 import { lazily } from '../ui/lazily.ts'
 import { Moves } from '../ui/moves.tsx'
-import { isPassing, Page, Problem, RecordProblem, wholeRecord } from '../ui/Page.tsx'
+import { Problem } from '../ui/Page.tsx'
 import { DeleteRecord } from '../ui/RecordForms.tsx'
+import { RecordShow } from '../ui/RecordShow.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
 import { RowLink } from '../ui/table.tsx'
-import { Waiting } from '../ui/Waiting.tsx'
 import { AccountLink } from '../users/AccountLink.tsx'
-import { type Affiliate, moving, nameOf, parent } from './affiliate.tsx'
+import { type Affiliate, moving, nameOf } from './affiliate.tsx'
 import { affiliates } from './pages.ts'
 import { useRates } from './rate.ts'
 
@@ -37,27 +36,20 @@ const LATEST = 10
 
 export function AffiliateShow() {
   return (
-    <ShowBase resource="affiliates" queryOptions={wholeRecord}>
-      <ShowPage />
-    </ShowBase>
+    <RecordShow<Affiliate>
+      of={affiliates}
+      nameOf={nameOf}
+      aside={({ status }) => <StatusChip status={status} />}
+      actions={affiliate => <Actions affiliate={affiliate} />}
+    >
+      {affiliate => <Content affiliate={affiliate} />}
+    </RecordShow>
   )
 }
 
-function ShowPage() {
-  const { record: affiliate, error, isPending, refetch } = useShowContext<Affiliate>()
-  if (error && !isPassing(error, affiliate)) {
-    return <RecordProblem kind="affiliate" parent={parent} error={error} retry={() => refetch()} />
-  }
-  if (isPending || !affiliate) return <Waiting />
+function Content({ affiliate }: { affiliate: Affiliate }) {
   return (
-    <Page
-      title={nameOf(affiliate)}
-      heading={<bdi>{nameOf(affiliate)}</bdi>}
-      parent={parent}
-      aside={<StatusChip status={affiliate.status} />}
-      actions={<Actions affiliate={affiliate} />}
-    >
-      {error && <Problem error={error} retry={() => refetch()} />}
+    <>
       <Figures affiliate={affiliate} />
       <Box
         sx={{
@@ -91,8 +83,7 @@ function ShowPage() {
       <DetailsOfAffiliate affiliate={affiliate} />
       <LatestPayouts affiliate={affiliate} />
       <LatestReferrals of={{ affiliate_id: affiliate.id }} />
-      <History record="affiliate" id={affiliate.id} />
-    </Page>
+    </>
   )
 }
 
