@@ -9,8 +9,9 @@ import { derivedUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
-import { anchored, earnedOf, raisedTo, targetOf, unboundedOf, withoutWaivers } from '../commission/amounts.ts'
+import { earnedOf, targetOf, unboundedOf } from '../commission/amounts.ts'
 import { type Calculation, calculationText, coveredOf, parseCalculation } from '../commission/calculation.ts'
+import { anchored, raisedTo, withoutWaivers } from '../commission/decisions.ts'
 import { ENDED, isEnded, type Judgement, monthsSince } from '../commission/engine.ts'
 import { columnsOf, commissionOf, commissionTooLarge, holdUntil, remainderOf } from '../commission/judging.ts'
 import { type Line, lineFrom, type Sale } from '../commission/sale.ts'
@@ -178,43 +179,45 @@ async function adjustReferral(tx: WriteTx, standing: Standing): Promise<Referral
   const changes =
     target === undefined ? [] : await approach(tx, standing, calculation, amountOf(target, standing))
   if (compared(coveredOf(calculation), left) !== 0 && !changes.some(({ id }) => id === own.id)) {
-    // Beside refunds, its own amount is still that of what was left before them.
-    const standsAlone = target === undefined || standing.children.length + changes.length === 0
-    const of = standsAlone ? withLeft(calculation, standing) : withCovered(calculation, standing)
-    return [...changes, await coverAnew(tx, own, of)]
+    // Its own amount stays that of what was left before its refunds: only what all of them stand for together has changed.
+    const hasRefunds = target !== undefined && standing.children.length + changes.length > 0
+    const after = hasRefunds ? withCovered(calculation, standing) : withLeft(calculation, standing)
+    return [...changes, await coverAnew(tx, own, after)]
   }
   return changes
 }
 
 /**
- * What was waived of a dispute ends with it, as what it has taken back does. Of a total that has become less, as much stays
- * waived as is still disputed; of a dispute that a total includes, as much as that takes besides those that are open.
+ * Ends what was waived of disputes that are over, as what they have taken back has ended. Shops report disputes one by one, as
+ * totals, or both ways, so as much of it stays waived as another report still says to be disputed:
+ * - of single disputes, what totals take besides the single ones that are open;
+ * - of totals, what all disputes take.
+ * From either, what is waived of disputes that stand goes off first.
  */
 function released(calculation: Calculation, { left, leftBut, reversals }: Standing): Calculation {
   if (!calculation.waivers?.length || compared(left, coveredOf(calculation)) <= 0) return calculation
-  const those = (is: (dispute: Conversion) => boolean) => {
+  const amongDisputes = (is: (dispute: Conversion) => boolean) => {
     const ids = reversals.filter(one => one.kind === 'dispute' && is(one)).map(({ id }) => id)
     return (conversion: number) => ids.includes(conversion)
   }
   const isTotal = (one: Conversion) => one.cumulative === 1
-  const isEnded = (one: Conversion) => isOver(one, reversals)
-  /** As much of these as is taken by disputes of a kind, less what else is waived of such. */
-  const reduced = (of: Calculation, isOne: typeof isTotal, isCounted: typeof isTotal): Calculation => {
-    const isOther = those(one => isCounted(one) && !(isOne(one) && isEnded(one)))
-    const others = of.waivers?.filter(({ conversion }) => isOther(conversion)) ?? []
-    const taken = (unboundedOf(of, leftBut(isCounted)) ?? 0n) - (unboundedOf(of, left) ?? 0n)
-    const most = others.reduce((sum, { amount }) => sum - amount, taken)
-    return withoutWaivers(
-      of,
-      those(one => isOne(one) && isEnded(one)),
-      most,
-    )
+  const isSingle = (one: Conversion) => !isTotal(one)
+  /** @param isStillTaking disputes of which what they take now may stay waived */
+  const ended = (of: Calculation, isOfKind: typeof isTotal, isStillTaking: typeof isTotal): Calculation => {
+    const hasEnded = (one: Conversion) => isOfKind(one) && isOver(one, reversals)
+    const isStanding = amongDisputes(one => isStillTaking(one) && !hasEnded(one))
+    const taken = (unboundedOf(of, leftBut(isStillTaking)) ?? 0n) - (unboundedOf(of, left) ?? 0n)
+    const waivers = of.waivers?.filter(({ conversion }) => isStanding(conversion)) ?? []
+    const most = waivers.reduce((rest, { amount }) => rest - amount, taken)
+    return withoutWaivers(of, amongDisputes(hasEnded), most)
   }
-  const ended = reduced(calculation, one => !isTotal(one), isTotal)
-  return reduced(ended, isTotal, () => true)
+  return ended(ended(calculation, isSingle, isTotal), isTotal, () => true)
 }
 
-/** An amount that was entered grows with what is left of its sale. @throws Failure invalid_argument */
+/**
+ * The target as an amount of a referral.
+ * @throws Failure invalid_argument if it is too large, as one that was set may become with what is left of its sale
+ */
 function amountOf(target: bigint, { settings }: Standing): number {
   const amount = derivedUnits(target, settings.decimals)
   if (amount === undefined) throw commissionTooLarge(CAUSES.commission)
@@ -231,10 +234,11 @@ async function approach(
   const { own, cause, settings } = standing
   const wasTakenBack = isTakenBack(own)
   if (own.status === 'rejected' && !wasTakenBack) {
+    // It stays rejected. Whoever reinstates it gets the right amount.
     const change = { amount: target, calculation: calculationText(withLeft(calculation, standing)) }
     return own.amount === target ? [] : [await adjust(tx, own, change, settings, postingReason(cause))]
   }
-  // An amount that was entered since does not end the rejection while nothing is left of the sale.
+  // While nothing is left of the sale, an amount that was set since does not reinstate it.
   if (wasTakenBack && standing.left.numerator === 0n) return []
   const difference = target - standsIn(standing)
   if (difference === 0) return isStatusLate(standing) ? [await adjustTo(tx, standing, calculation, 0)] : []
@@ -248,7 +252,7 @@ async function approach(
   return uncovered === 0 ? adjustments : [...adjustments, await refund(tx, standing, calculation, uncovered)]
 }
 
-/** Of what has earned nothing: its amount stays, and it is rejected and raised as what has earned something. */
+/** Whether its status has to change though its amount is right: one of 0 is rejected and reinstated when others are. */
 function isStatusLate({ own, left }: Standing): boolean {
   const wasTakenBack = isTakenBack(own)
   const isGone = left.numerator === 0n
@@ -329,14 +333,15 @@ function refund(
 }
 
 /**
- * What is taken back when a dispute ends, because more had been waived of it than it gives back, is what others take by now:
- * a dispute that stands, of which it ends as well, or else a refund.
+ * The report that a referral belongs to which takes something back. That is the one that came, unless a dispute has ended by it,
+ * of which more was waived than comes back: then others take the rest by now. Of these it is a dispute that stands, so that it ends
+ * with that, or else a refund.
  */
 function reversalBehind({ cause, reversals, left }: Standing, calculation: Calculation): Conversion {
   if (compared(left, coveredOf(calculation)) <= 0) return cause
-  const those = reversals.filter(({ amount }) => amount > 0)
-  const dispute = those.findLast(one => one.kind === 'dispute' && !isOver(one, reversals))
-  return dispute ?? those.findLast(({ kind }) => kind === 'refund') ?? cause
+  const taking = reversals.filter(({ amount }) => amount > 0)
+  const dispute = taking.findLast(one => one.kind === 'dispute' && !isOver(one, reversals))
+  return dispute ?? taking.findLast(({ kind }) => kind === 'refund') ?? cause
 }
 
 const causeOf = ({ id, kind, reference, reference_key, occurred_at }: Conversion): Cause => ({

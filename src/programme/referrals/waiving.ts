@@ -1,8 +1,9 @@
 /** How much a person can waive of what refunds and disputes have taken back. Pure. */
 import { Failure } from '../../base/errors.ts'
 import { type Fraction, fraction, ONE, ZERO } from '../../base/fraction.ts'
-import { mostOf, owedOf, waivedBy, waivedOf, withoutWaived } from '../commission/amounts.ts'
+import { mostOf, owedOf, waivedOf, withoutWaived } from '../commission/amounts.ts'
 import { type Calculation, coveredOf, type Waiver } from '../commission/calculation.ts'
+import { waivedBy } from '../commission/decisions.ts'
 import { disputed, isOver, isTotalOfDisputes, leftOf } from '../conversions/left.ts'
 import type { PaymentReport } from '../conversions/reversals-store.ts'
 import { reversalsIn, saleOf } from '../conversions/sold.ts'
