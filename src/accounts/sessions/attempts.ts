@@ -75,12 +75,15 @@ export const ofAccount = (userId: number): Counter[] => [counter('password', use
  */
 const unrefused = new Map<string, number>()
 
-/** Runs what follows an attempt that is right so far. If it fails without refusing the attempt, that is not counted. */
-export async function unlessRefused<T>(attempt: string, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs what follows an attempt that is right so far. If it fails without refusing the attempt, that is not counted.
+ * @param attempt undefined if none was necessary
+ */
+export async function unlessRefused<T>(attempt: string | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof Failure)) unrefused.set(attempt, now())
+    if (attempt !== undefined && !(error instanceof Failure)) unrefused.set(attempt, now())
     throw error
   }
 }

@@ -114,8 +114,8 @@ async function openSession(
       await store.removeAttempt(tx, codeAttempt)
     }
     await store.removeAttempt(tx, attempt)
-    await store.removeExpiredSessions(tx, time)
     await noteFirstLogin(tx, time)
+    await store.removeExpiredSessions(tx, time)
     await store.insertSession(tx, {
       token_hash: hashToken(token),
       user_id: user.id,
@@ -124,18 +124,22 @@ async function openSession(
       browser: browserOf(userAgent),
       network: withoutHost(address),
     })
-    const remembered = { token_hash: hashToken(device), user_id: user.id, created_at: time }
-    await store.removeExpiredDevices(tx, time)
-    await store.rememberDevice(tx, { ...remembered, expires_at: time + DEVICE_SECONDS }, DEVICES_KEPT)
+    await rememberDevice(tx, user, device, time)
     tx.log('session.create', user.id)
     return true
   }
-  const isRight = await unlessRefused(codeAttempt ?? attempt, () => write(loggedIn, open))
+  const isRight = await unlessRefused(codeAttempt, () => write(loggedIn, open))
   if (!isRight) {
     await logRefusal(context, user)
     throw new Failure('wrong_code')
   }
   return { token, device, record: recordOf(user, time + SESSION_SECONDS) }
+}
+
+async function rememberDevice(tx: Tx, { id: user_id }: User, device: string, time: number): Promise<void> {
+  const remembered = { token_hash: hashToken(device), user_id, created_at: time }
+  await store.removeExpiredDevices(tx, time)
+  await store.rememberDevice(tx, { ...remembered, expires_at: time + DEVICE_SECONDS }, DEVICES_KEPT)
 }
 
 /**
