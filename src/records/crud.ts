@@ -36,7 +36,7 @@ export async function body<F extends Fields>(
   kind: Pick<Kind<string, string, F>, 'write'>,
   row: ReadRowOf<F>,
 ): Promise<string> {
-  return `${kind.write(row, await call.settings.current())}}`
+  return kind.write(row, await call.settings.current())
 }
 
 /**
@@ -52,7 +52,7 @@ export async function answerCreated<F extends Fields>(
   return {
     status: 201,
     headers: { Location: `${call.collectionUrl}/${row.id}` },
-    body: `${write(row, settings ?? (await call.settings.current()))}}`,
+    body: write(row, settings ?? (await call.settings.current())),
   }
 }
 
@@ -86,7 +86,7 @@ export function linesOfKind<A, F extends Fields>(
     problems,
     create,
     ...(createMany && { createMany }),
-    tell: (row, settings) => ({ members: `"${name}":${write(row, settings)}}` }),
+    tell: (row, settings) => ({ members: `"${name}":${write(row, settings)}` }),
   })
 }
 
@@ -116,7 +116,7 @@ export function listingOf<N extends string, F extends Fields>(
     identifier: row => (row as { id: number }).id,
     writer: async call => {
       const settings = await call.settings.current()
-      return { show: row => kind.show(row, settings), write: row => `${kind.write(row, settings)}}` }
+      return { show: row => kind.show(row, settings), write: row => kind.write(row, settings) }
     },
   }
 }

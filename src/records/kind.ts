@@ -116,7 +116,7 @@ export interface Kind<N extends string = string, T extends string = string, F ex
   ): Omit<TableOf<F>, 'id'> & { id?: never }
   /** The record as callers see it. */
   show(row: ReadRowOf<F>, settings: Settings): Static<TObject<RecordProperties<N, F>>>
-  /** JSON text of `show`, without its closing brace. */
+  /** JSON text of `show`. */
   write(row: ReadRowOf<F>, settings: Settings): string
   /** Values for the log: the record, and fields that the record does not show. */
   logged(row: RowOf<F>, settings: Settings): object
@@ -383,7 +383,8 @@ function compileWriter(
   const texts = visible.map(
     ({ name, column }, index) => `',"${name}":' + json${index}(row.${column}, settings)`,
   )
-  const expression = [`'{"${idName}":' + row.id`, ...(idLast ? [...texts, id] : [id, ...texts])].join(' + ')
+  const members = idLast ? [...texts, id] : [id, ...texts]
+  const expression = [`'{"${idName}":' + row.id`, ...members, `'}'`].join(' + ')
   const names = jsons.map((_, index) => `json${index}`)
   return new Function(...names, `return (row, settings) => ${expression}`)(...jsons)
 }

@@ -35,7 +35,7 @@ async function writer(call: Call, extras: rules.Extras) {
   })
   const write = rules.needsMore(extras)
     ? (row: rules.AffiliateRow) => JSON.stringify(show(row))
-    : (row: rules.AffiliateRow) => `${affiliate.write(row, settings)}}`
+    : (row: rules.AffiliateRow) => affiliate.write(row, settings)
   return { show, write }
 }
 

@@ -30,10 +30,10 @@ export const reportLines = createLines<Created>({
   tell: ({ replayed, ...story }, settings) => {
     const row = story.conversion
     const referralsText = referralsBeside(story)
-      .map(row => `${referral.write(row, settings)}}`)
+      .map(one => referral.write(one, settings))
       .join()
     return {
-      members: `"conversion":${conversion.write(row, settings)}},"referrals":[${referralsText}]`,
+      members: `"conversion":${conversion.write(row, settings)},"referrals":[${referralsText}]`,
       replayed,
     }
   },

@@ -234,7 +234,7 @@ export const conversion = {
     logged: { ...plain.table.logged, personal: [] },
   },
   show,
-  write: (row: ConversionRow, settings: Settings) => JSON.stringify(show(row, settings)).slice(0, -1),
+  write: (row: ConversionRow, settings: Settings) => JSON.stringify(show(row, settings)),
   logged: (row: Conversion, settings: Settings) => ({ ...plain.logged(row, settings), ...amountsOf(row) }),
 } as const
 

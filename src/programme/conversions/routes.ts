@@ -34,9 +34,9 @@ async function explained(call: Call, story: Story, settings: Settings): Promise<
 
 /** The conversion, its referrals, and the reasons. */
 async function bodyOf(call: Call, story: Story, settings: Settings): Promise<string> {
-  const referrals = story.referrals.map(row => `${referral.write(row, settings)}}`).join()
+  const referrals = story.referrals.map(row => referral.write(row, settings)).join()
   const explanation = await explained(call, story, settings)
-  return `{"conversion":${conversion.write(story.conversion, settings)}},"referrals":[${referrals}],"explanation":${explanation}}`
+  return `{"conversion":${conversion.write(story.conversion, settings)},"referrals":[${referrals}],"explanation":${explanation}}`
 }
 
 async function answer(call: Call, args: CreateArguments): Promise<Answer> {

@@ -40,7 +40,7 @@ const create: Endpoint = endpoint({
     create: createOne,
     createMany,
     tell: ({ row, replayed }, settings) => ({
-      members: `"referral":${referral.write(row, settings)}}`,
+      members: `"referral":${referral.write(row, settings)}`,
       replayed,
     }),
   }),
@@ -52,7 +52,7 @@ const create: Endpoint = endpoint({
     return {
       status: 200,
       headers: { 'Idempotent-Replayed': 'true' },
-      body: `${referral.write(row, settings)}}`,
+      body: referral.write(row, settings),
     }
   },
 })
