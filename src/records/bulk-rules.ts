@@ -46,8 +46,8 @@ interface Row {
   readonly status: string
 }
 
-/** Parts of a kind that bulk changes need. */
-export interface Many {
+/** What bulk changes need of a kind. */
+export interface BulkKind {
   readonly name: string
   readonly criteria: Kind['criteria']
   readonly reading: Pick<Reading<Row>, 'orders' | 'page'>
@@ -59,10 +59,18 @@ export interface Many {
 /** @param row as it was before */
 type Act = (context: RequestContext, row: Row) => Promise<unknown>
 
+interface BulkChange {
+  readonly context: RequestContext
+  readonly kind: BulkKind
+  /** The filters of the list, and the identifiers that were sent. */
+  readonly narrowing: object
+  readonly act: Act
+}
+
 /** @throws Failure invalid_argument if nothing selects the records */
 export async function bulk(
   context: RequestContext,
-  many: Many,
+  kind: BulkKind,
   args: BulkArguments,
   act: Act,
 ): Promise<Outcome> {
@@ -74,7 +82,7 @@ export async function bulk(
     ...narrowing
   } = args as BulkArguments & Record<string, unknown>
   const settings = await context.settings.current()
-  const refuseUnseen = seen && refusalOfUnseen(many, seen, settings)
+  const refuseUnseen = seen && refusalOfUnseen(kind, seen, settings)
   const actFrom: Act = async (inside, row) => {
     await act(inside, row)
     // After it, since its own refusal says more; what it has done is rolled back.
@@ -83,13 +91,12 @@ export async function bulk(
     }
     refuseUnseen?.(row)
   }
-  if (!all && !isSelective(many.criteria(narrowing, settings))) {
-    refuseInvalid({ all: `must be sent where nothing else says which ${many.name} is meant.` })
+  if (!all && !isSelective(kind.criteria(narrowing, settings))) {
+    refuseInvalid({ all: `must be sent where nothing else says which ${kind.name} is meant.` })
   }
-  const namedIds = narrowing[`${many.name}_id`] as readonly number[] | undefined
-  const parts = namedIds?.length
-    ? namedParts(namedIds, start)
-    : await listedParts(context, many, narrowing, start)
+  const change = { context, kind, narrowing, act: actFrom }
+  const namedIds = narrowing[`${kind.name}_id`] as readonly number[] | undefined
+  const parts = namedIds?.length ? namedParts(namedIds, start) : listedParts(change, start)
   const deadline = performance.now() + LONGEST_MS
   const outcome = { done: [] as number[], failed: [] as NotDone[] }
   let last = start
@@ -98,7 +105,7 @@ export async function bulk(
       return { ...outcome, next: last }
     }
     try {
-      const partOutcome = await changePart(context, many, narrowing, ids, actFrom)
+      const partOutcome = await changePart(change, ids)
       outcome.done.push(...partOutcome.done)
       outcome.failed.push(...partOutcome.failed)
     } catch (error) {
@@ -111,7 +118,7 @@ export async function bulk(
   return { ...outcome, next: null }
 }
 
-function refusalOfUnseen({ name, show }: Many, seen: readonly Seen[], settings: Settings) {
+function refusalOfUnseen({ name, show }: BulkKind, seen: readonly Seen[], settings: Settings) {
   const seenById = new Map(seen.map(one => [one[`${name}_id`], one]))
   return (row: Row) => {
     const before = seenById.get(row.id)
@@ -132,14 +139,9 @@ async function* namedParts(namedIds: readonly number[], after: number): AsyncGen
   for (let start = 0; start < ids.length; start += AT_ONCE) yield ids.slice(start, start + AT_ONCE)
 }
 
-async function* listedParts(
-  context: RequestContext,
-  many: Many,
-  narrowing: object,
-  start: number,
-): AsyncGenerator<number[]> {
+async function* listedParts(change: BulkChange, start: number): AsyncGenerator<number[]> {
   for (let after = start; ; ) {
-    const ids = (await rowsOf(context, many, narrowing, after)).map(({ id }) => id)
+    const ids = (await rowsOf(change, after)).map(({ id }) => id)
     if (ids.length > 0) yield ids
     if (ids.length < AT_ONCE) return
     after = ids.at(-1)!
@@ -147,9 +149,7 @@ async function* listedParts(
 }
 
 async function rowsOf(
-  context: RequestContext,
-  { name, reading }: Many,
-  narrowing: object,
+  { context, kind: { name, reading }, narrowing }: Omit<BulkChange, 'act'>,
   after: number,
 ): Promise<readonly Row[]> {
   const order = reading.orders[`${name}_id`]!
@@ -158,22 +158,16 @@ async function rowsOf(
 }
 
 /** Changes all in one transaction; if one fails, each in a transaction of its own. */
-async function changePart(
-  context: RequestContext,
-  many: Many,
-  narrowing: object,
-  ids: readonly number[],
-  act: Act,
-): Promise<Omit<Outcome, 'next'>> {
+async function changePart(change: BulkChange, ids: readonly number[]): Promise<Omit<Outcome, 'next'>> {
   try {
-    return await change(context, many, narrowing, ids, act)
+    return await changeAll(change, ids)
   } catch (error) {
     const failure = ofOneRecord(error)
     if (ids.length === 1) return { done: [], failed: [{ id: ids[0]!, failure }] }
   }
   const outcome = { done: [] as number[], failed: [] as NotDone[] }
   for (const id of ids) {
-    const outcomeOfOne = await changePart(context, many, narrowing, [id], act)
+    const outcomeOfOne = await changePart(change, [id])
     outcome.done.push(...outcomeOfOne.done)
     outcome.failed.push(...outcomeOfOne.failed)
   }
@@ -187,18 +181,16 @@ function ofOneRecord(error: unknown): Failure {
 }
 
 /** Locks the records first, so that none is changed that has left the list meanwhile. */
-async function change(
-  context: RequestContext,
-  many: Many,
-  narrowing: object,
+async function changeAll(
+  { context, kind, narrowing, act }: BulkChange,
   ids: readonly number[],
-  act: Act,
 ): Promise<Omit<Outcome, 'next'>> {
-  const { name, store } = many
+  const { name, store } = kind
   return writeMany(context, async tx => {
     await store.lockAll(tx, ids)
     const inside = inTransaction(context, tx)
-    const rows = await rowsOf(inside, many, { ...narrowing, [`${name}_id`]: ids }, 0)
+    const named = { ...narrowing, [`${name}_id`]: ids }
+    const rows = await rowsOf({ context: inside, kind, narrowing: named }, 0)
     for (const row of rows) await act(inside, row)
     const matching = new Set(rows.map(({ id }) => id))
     const missing = new Failure(`no_${name}`, {

@@ -5,7 +5,7 @@ import { choice, flag, listOf } from '../base/schemas.ts'
 import type { RequestContext } from '../events/write.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { narrowing } from '../http/list.ts'
-import { type BulkArguments, bulk, type Many, type Outcome } from './bulk-rules.ts'
+import { type BulkArguments, type BulkKind, bulk, type Outcome } from './bulk-rules.ts'
 import { type Kind, pathOf } from './kind.ts'
 
 const outcome = (actions: readonly string[]) =>
@@ -65,7 +65,7 @@ const seenOf = ({ record, item }: Schemas) => ({
 
 interface Definition {
   readonly kind: Pick<Kind, 'title' | 'table' | 'filters'> & Schemas
-  readonly many: Many
+  readonly bulkKind: BulkKind
   /** Operation on one record, by action name. */
   readonly actions: Readonly<
     Record<string, (context: RequestContext, id: number, args: object) => Promise<unknown>>
@@ -76,7 +76,13 @@ interface Definition {
 }
 
 /** Two endpoints: bulk change and bulk deletion. */
-export function bulkEndpoints({ kind, many, actions, actionArguments = {}, remove }: Definition): Endpoint[] {
+export function bulkEndpoints({
+  kind,
+  bulkKind,
+  actions,
+  actionArguments = {},
+  remove,
+}: Definition): Endpoint[] {
   const { title, filters } = kind
   const table = kind.table.name
   const names = Object.keys(actions)
@@ -104,7 +110,7 @@ export function bulkEndpoints({ kind, many, actions, actionArguments = {}, remov
         const own = Object.fromEntries(sent.filter(isOfAction))
         const selecting = Object.fromEntries(sent.filter(entry => !isOfAction(entry)))
         const act = (context: RequestContext, { id }: { id: number }) => actions[action]!(context, id, own)
-        return { status: 200, body: bodyOf(action, await bulk(call, many, selecting, act)) }
+        return { status: 200, body: bodyOf(action, await bulk(call, bulkKind, selecting, act)) }
       },
     }),
     endpoint({
@@ -120,7 +126,7 @@ export function bulkEndpoints({ kind, many, actions, actionArguments = {}, remov
         status: 200,
         body: bodyOf(
           'delete',
-          await bulk(call, many, args as BulkArguments, (context, { id }) => remove(context, id)),
+          await bulk(call, bulkKind, args as BulkArguments, (context, { id }) => remove(context, id)),
         ),
       }),
     }),

@@ -136,7 +136,7 @@ export const affiliates: Resource = {
     }),
     ...bulkEndpoints({
       kind: affiliate,
-      many: rules.many,
+      bulkKind: rules.bulkKind,
       actions: { approve: become('active'), reject: become('rejected'), deactivate: become('inactive') },
       remove: rules.remove,
     }),

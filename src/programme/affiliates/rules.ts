@@ -22,7 +22,7 @@ import { formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
-import type { Many } from '../../records/bulk-rules.ts'
+import type { BulkKind } from '../../records/bulk-rules.ts'
 import { criteriaOf, existing, isAlready, readingOf } from '../../records/rules.ts'
 import { noSuch } from '../../records/store.ts'
 import { type Db, ReferenceViolation, type Tx, UniqueViolation } from '../../storage/database.ts'
@@ -48,7 +48,7 @@ const reading = readingOf(affiliate, store.affiliates)
 
 export const { orders, count } = reading
 
-export const many: Many = {
+export const bulkKind: BulkKind = {
   name: affiliate.name,
   criteria: affiliate.criteria,
   reading,

@@ -3,7 +3,7 @@ import { endpoint, type Resource } from '../../http/endpoint.ts'
 import { bulkEndpoints } from '../../records/bulk.ts'
 import { crud, listingOf, totalsOf } from '../../records/crud.ts'
 import { type Payout, payout } from './payout.ts'
-import { getNotes, many, rules, totalPayouts } from './rules.ts'
+import { bulkKind, getNotes, rules, totalPayouts } from './rules.ts'
 import { payoutNotes, payoutTotals } from './totals.ts'
 
 const conflicts = ['payout_conflict', 'balance_exceeded'] as const
@@ -31,7 +31,7 @@ export const payouts: Resource = {
     }),
     ...bulkEndpoints({
       kind: payout,
-      many,
+      bulkKind,
       actions: { pay: become('paid'), fail: become('failed') },
       remove: rules.remove,
     }),

@@ -7,7 +7,7 @@ import { answerCreated, crud, listingOf, totalsOf } from '../../records/crud.ts'
 import { createGathered } from '../../records/gathered.ts'
 import { explain, explanationSchema } from './explanation.ts'
 import { referral } from './referral.ts'
-import { type Created, many, rules } from './rules.ts'
+import { bulkKind, type Created, rules } from './rules.ts'
 import { createArguments, type EditArguments } from './schema.ts'
 import { referralTotals, totalReferrals } from './totals.ts'
 
@@ -92,7 +92,7 @@ const { rejection_reason } = referral.edit.properties
 
 const bulk = bulkEndpoints({
   kind: referral,
-  many,
+  bulkKind,
   actions: { approve, reject: become('rejected'), pay: become('paid') },
   actionArguments: { rejection_reason },
   remove: rules.remove,

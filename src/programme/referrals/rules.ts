@@ -8,7 +8,7 @@ import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
-import type { Many } from '../../records/bulk-rules.ts'
+import type { BulkKind } from '../../records/bulk-rules.ts'
 import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import { forEachConcurrently, forEachInTurn } from '../../storage/concurrently.ts'
 import type { Db } from '../../storage/database.ts'
@@ -233,7 +233,7 @@ const reading = readingOf(referral, store.referrals)
 
 export const rules = { ...reading, create, createMany, edit, remove, problems }
 
-export const many: Many = {
+export const bulkKind: BulkKind = {
   name: referral.name,
   criteria: referral.criteria,
   reading,
