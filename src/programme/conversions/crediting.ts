@@ -245,15 +245,19 @@ export async function creditWaiting(recording: Recording, payment: Payment): Pro
   const { customer, buyer } = await lockBuyer(tx, sale)
   const claimant = claimants.get(attribute(claims, claimants, [buyer]).affiliateId)
   if (!claimant) return payment
-  const credit = async () => {
+  const creditWith = async () => {
     if (customer) await assignOwner(tx, customer, claimant.id)
     const after = await creditSales(recording, payment, claimant)
     return customer?.affiliate_id === null ? creditFollowing(recording, after, sale, claimant) : after
   }
-  const credited = await (recording.isOneOfMany ? credit() : attempted(() => tx.attempt(credit)))
+  const credited = await tryCrediting(recording, creditWith)
   // It waits on: what is reported of the payment is so all the same.
   return credited instanceof Failure ? payment : credited
 }
+
+/** What fails is undone, and refuses no report of something else; if this one is of many, it fails them, see `isOneOfMany`. */
+const tryCrediting = <T>({ tx, isOneOfMany }: Recording, credit: () => Promise<T>): Promise<T | Failure> =>
+  isOneOfMany ? credit() : attempted(() => tx.attempt(credit))
 
 /** Number of a customer's sales credited at once when the affiliate becomes known. */
 export const MOST_FOLLOWING = 100
@@ -285,10 +289,8 @@ export async function creditFollowing(
   let payment = own
   let done = { customer_id, occurred_at, conversion_id: conversion_id ?? 0 }
   for (const sale of sales) {
-    const credit = () => creditOne(recording, sale, claimant)
-    const credited = await (isInBackground || recording.isOneOfMany
-      ? credit()
-      : attempted(() => tx.attempt(credit)))
+    const creditNext = () => creditOne(recording, sale, claimant)
+    const credited = await (isInBackground ? creditNext() : tryCrediting(recording, creditNext))
     if (credited instanceof Failure) {
       await continueFrom(tx, done)
       return payment
