@@ -41,6 +41,11 @@ export function problemOf(item: Pick<Item, 'status'>, { outcome }: ReportedOutco
   return `is ${item.status}, and cannot become ${outcome}.`
 }
 
+/** An item, and the outcome that it is to have. */
+interface Settling extends ReportedOutcome {
+  readonly item: Item
+}
+
 /**
  * Records outcomes of items that the transaction has locked. Outcomes that were recorded before stay as they are.
  * @param reported outcomes by the identifier of the item
@@ -53,27 +58,23 @@ export async function settle(
   reported: ReadonlyMap<number, ReportedOutcome>,
   settings: Settings,
 ): Promise<void> {
-  const changing = items.filter(item => reported.get(item.id)!.outcome !== item.status)
-  const open = changing.filter(isOpen)
-  const leaving = open.filter(item => reported.get(item.id)!.outcome !== 'unknown')
-  if (leaving.length > 0) await leave(context, tx, run, leaving, reported, settings)
-  const change = (item: Item) => {
-    const { outcome, note } = reported.get(item.id)!
-    const settled = { status: outcome, note: note || item.note, settled_at: now() }
-    return changeItem(tx, item, settled, settings)
-  }
-  for (const item of open.filter(item => reported.get(item.id)!.outcome === 'unknown')) await change(item)
+  const settling = items
+    .map(item => ({ item, ...reported.get(item.id)! }))
+    .filter(({ item, outcome }) => outcome !== item.status)
+  const open = settling.filter(({ item }) => isOpen(item))
+  const leaving = open.filter(({ outcome }) => outcome !== 'unknown')
+  if (leaving.length > 0) await leave(context, tx, run, leaving, settings)
+  const change = ({ item, outcome, note }: Settling) =>
+    changeItem(tx, item, { status: outcome, note: note || item.note, settled_at: now() }, settings)
+  for (const one of open.filter(({ outcome }) => outcome === 'unknown')) await change(one)
   const inner = inTransaction(context, tx)
-  for (const item of changing.filter(({ status }) => status === 'paid')) {
+  for (const one of settling.filter(({ item }) => item.status === 'paid')) {
     // First, so that its payouts find it returned already.
-    await change(item)
+    await change(one)
+    const { id, affiliate_id } = one.item
     // Its referrals are unpaid again.
-    for (const id of await store.payoutsOf(tx, item.id)) {
-      await payoutRules.edit(inner, {
-        payout_id: id,
-        affiliate_id: item.affiliate_id,
-        status: 'failed',
-      })
+    for (const payout_id of await store.payoutsOf(tx, id)) {
+      await payoutRules.edit(inner, { payout_id, affiliate_id, status: 'failed' })
     }
   }
 }
@@ -83,28 +84,22 @@ async function leave(
   context: RequestContext,
   tx: WriteTx,
   run: Run,
-  items: readonly Item[],
-  reported: ReadonlyMap<number, ReportedOutcome>,
+  leaving: readonly Settling[],
   settings: Settings,
 ): Promise<void> {
-  const ids = items.map(item => item.id)
-  const reserved = await store.lockReserved(tx, ids)
-  const isPaid = (id: number) => reported.get(id)!.outcome === 'paid'
-  const payments = items.flatMap(item => {
-    const { outcome } = reported.get(item.id)!
-    return outcome === 'unknown' ? [] : paymentsOf(item, outcome, reserved.get(item.id) ?? [])
-  })
+  const idsOf = (some: readonly Settling[]) => some.map(({ item }) => item.id)
+  const reserved = await store.lockReserved(tx, idsOf(leaving))
+  const payments = leaving.flatMap(({ item, outcome }) =>
+    outcome === 'unknown' ? [] : paymentsOf(item, outcome, reserved.get(item.id) ?? []),
+  )
   const owner = context.actor.userId || run.approved_by || run.prepared_by || (await administratorIn(tx))
   await record(tx, run, payments, owner, settings)
-  await store.payReferrals(tx, ids.filter(isPaid), now())
-  await store.releaseReferrals(
-    tx,
-    ids.filter(id => !isPaid(id)),
-    now(),
-  )
+  const isPaid = ({ outcome }: Settling) => outcome === 'paid'
+  await store.payReferrals(tx, idsOf(leaving.filter(isPaid)), now())
+  await store.releaseReferrals(tx, idsOf(leaving.filter(one => !isPaid(one))), now())
   await store.settleItems(
     tx,
-    items.map(({ id, note }) => ({ id, ...reported.get(id)!, note: reported.get(id)!.note || note })),
+    leaving.map(({ item, outcome, note }) => ({ id: item.id, outcome, note: note || item.note })),
     now(),
   )
 }
