@@ -28,6 +28,9 @@ for (const [name, { type, test }] of Object.entries(formats)) {
   ajv.addFormat(name, type === 'number' ? { type, validate: test } : { type: 'string', validate: test })
 }
 
+/** Number of unknown names whose values are checked. */
+const IGNORED_CHECKED = 100
+
 export interface Read {
   /** The arguments that were sent, coerced, without those in `problems` and `missing`. */
   readonly args: Record<string, unknown>
@@ -238,6 +241,3 @@ function filterOf(source: Parameters): Parameters {
 /** The members that an object may have; undefined if it may have any, or no object is accepted. */
 const membersOf = ({ anyOf = [], properties }: JsonSchema): JsonSchema['properties'] =>
   properties ?? anyOf.find(option => option.properties)?.properties
-
-/** Number of unknown names whose values are checked. */
-const IGNORED_CHECKED = 100

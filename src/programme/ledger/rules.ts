@@ -1,6 +1,6 @@
 /**
- * The ledger: what each affiliate has earned, is owed and was paid, as the sum of transfers that never change. `post`
- * alone writes transfers, and updates the balances and the figures of the affiliate's record with them.
+ * The ledger: what each affiliate has earned, is owed and was paid, as the sum of transfers that never change. The `post…`
+ * functions alone write transfers, and update the balances and the figures of the affiliate's record with them.
  * See docs/decisions/ledger.md.
  */
 
