@@ -256,6 +256,18 @@ describe('a transaction in trips', () => {
     assert.deepEqual([body.referrals, body.unpaid_earnings], [2, 25])
   })
 
+  test('is refused as unavailable when the server has ended it for its time limit', async t => {
+    const { service } = await closedAfter(t, wiredService())
+    const idle = service.database.transaction(async tx => {
+      await sql`SET LOCAL idle_in_transaction_session_timeout = 1`.execute(tx)
+      // The next statement is sent before this process hears of the end.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+      await sql`SELECT 1`.execute(tx)
+    })
+    await assert.rejects(idle, DatabaseUnavailable)
+    await service.newAffiliate('first')
+  })
+
   test('is nothing when something fails that nobody waits for', async t => {
     const { service } = await closedAfter(t, wiredService())
     await service.newAffiliate('first')

@@ -15,8 +15,11 @@ import { NotRun } from './trip.ts'
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 const CHECK_VIOLATION = '23514'
-/** Classes: connection, resources, operator, system. Codes: read-only server, cancelled statement, lock not available. */
-const UNAVAILABLE = /^(?:08|53|58|57P|25006|57014|55P03)/
+/**
+ * Classes: connection, resources, operator, system. Codes: read-only server, transaction ended for its time limit, cancelled statement,
+ * lock not available.
+ */
+const UNAVAILABLE = /^(?:08|53|58|57P|25006|25P03|25P04|57014|55P03)/
 const reasons: Readonly<Record<string, Reason>> = {
   '53100': 'full',
   '25006': 'read-only',
