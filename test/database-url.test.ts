@@ -1,6 +1,6 @@
 /** What a database URL names may be missing, damaged, or another program's. */
 import assert from 'node:assert/strict'
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
@@ -120,6 +120,25 @@ test('1 - a file that is damaged, with a sentence that says what to do', async t
     await writeFile(file, Buffer.from(whole).fill(0xff, from, to))
     await assertRefused(/damaged: stop the service, keep the file, and restore the last backup/, ...serve)
   }
+})
+
+test('1 - a file that cannot be opened, with what is in the way', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const link = join(folder.path, 'loop.db')
+  await symlink(link, link)
+  await assertRefused(
+    /loop\.db cannot be written to \(ELOOP\)\.$/m,
+    'migrate',
+    '--database',
+    `sqlite:${link}`,
+  )
+  // Who may write everywhere.
+  if (process.getuid?.() === 0) return
+  await chmod(folder.path, 0o500)
+  const file = join(folder.path, 'new.db')
+  await assertRefused(/ cannot be written to \(EACCES\)\.$/m, 'migrate', '--database', `sqlite:${file}`)
+  await chmod(folder.path, 0o700)
 })
 
 test('2 - a URL for SQLite with two slashes says how it is written', async () => {

@@ -1,9 +1,9 @@
 /** Opens the embedded engine's two connections to a file. */
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { messageOf } from '../../base/unknown.ts'
+import { codeOf, messageOf } from '../../base/unknown.ts'
 import { type DatabaseOptions, DatabaseUnusable } from '../database.ts'
 import { isLocked, primaryCode, SQLITE_CANTOPEN, translate } from './errors.ts'
 import { identityOf, inUse, isInUse, makeFolder, refuseForeign, refuseMissing } from './files.ts'
@@ -41,10 +41,23 @@ export function connect(file: string, { existing, alone, readOnly }: DatabaseOpt
       )
     }
     throw new DatabaseUnusable(
-      `The database ${file} cannot be opened: ${messageOf(translate(error))}.`,
+      `The database ${file} cannot be opened: ${messageOf(translate(error))}.${obstacleTo(file)}`,
       error,
     )
   }
+}
+
+/** What is not writable, and why: SQLite only says that it cannot open or write. The log is put beside the file. */
+function obstacleTo(file: string): string {
+  for (const path of [file, dirname(file)]) {
+    try {
+      accessSync(path, constants.W_OK)
+    } catch (error) {
+      const code = codeOf(error)
+      if (code !== 'ENOENT') return ` ${path} cannot be written to (${code}).`
+    }
+  }
+  return ''
 }
 
 /** Opens a database to read it; as immutable if there is no log and none can be created, as nobody can write to it then. */
