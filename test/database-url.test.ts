@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import pg from 'pg'
 import { affiliated, runCommand, temporaryFolder, unopened } from './harness.ts'
+import { execute } from './postgres.ts'
 
 /** One line, and no stack. */
 const refusingWith =
@@ -81,6 +82,38 @@ describe('a database of another program', () => {
     await client.end()
     assert.deepEqual(rows, [])
   })
+
+  test('1 - PostgreSQL, with a table by the name of one of this program: nothing is added', async t => {
+    const fresh = await unopened.PostgreSQL!()
+    t.after(fresh.remove)
+    await execute(fresh.url, 'CREATE TABLE users (id bigint)')
+    const words = /^error: The database has something by a name .*"users" already exists\.$/m
+    for (const command of commands.slice(3)) await assertRefused(words, ...command, '--database', fresh.url)
+    const tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+    assert.deepEqual(await execute(fresh.url, tables), [{ tablename: 'users' }])
+  })
+})
+
+test('1 - PostgreSQL, by an account that may create no tables there', async t => {
+  const fresh = await unopened.PostgreSQL!()
+  const url = new URL(fresh.url)
+  const account = `${url.pathname.slice(1)}_weak`
+  await execute(fresh.url, `CREATE ROLE ${account} LOGIN PASSWORD 'weak'`)
+  t.after(async () => {
+    await execute(fresh.url, `DROP ROLE ${account}`)
+    await fresh.remove()
+  })
+  // Before PostgreSQL 15, everybody may.
+  await execute(fresh.url, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC')
+  Object.assign(url, { username: account, password: 'weak' })
+  for (const command of commands.slice(3)) {
+    await assertRefused(
+      /lacks a privilege: permission denied for schema public\.$/m,
+      ...command,
+      '--database',
+      url.href,
+    )
+  }
 })
 
 test('0 - a database of a version that did not mark its files is marked', async t => {

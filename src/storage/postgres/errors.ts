@@ -3,6 +3,7 @@ import { codeOf, messageOf } from '../../base/unknown.ts'
 import {
   BoundViolation,
   DatabaseUnavailable,
+  DatabaseUnusable,
   LostRace,
   type Reason,
   ReferenceViolation,
@@ -25,6 +26,11 @@ const reasons: Readonly<Record<string, Reason>> = {
   '25006': 'read-only',
   '55P03': 'busy',
   '57014': 'too long',
+}
+/** What only the operator can change: privileges, and in a migration what is there already. */
+const unusable: Readonly<Record<string, string>> = {
+  '42501': 'The account by which the database is used lacks a privilege',
+  '42P07': 'The database has something by a name that this program needs',
 }
 const TOO_MANY_CONNECTIONS = '53300'
 /** The message of PgBouncer, which has no code for this. */
@@ -66,5 +72,6 @@ export function translate(error: unknown): unknown {
   if (UNAVAILABLE.test(code)) {
     return new DatabaseUnavailable(`PostgreSQL: ${error.message}`, error, reasons[code])
   }
-  return error
+  const obstacle = unusable[code]
+  return obstacle === undefined ? error : new DatabaseUnusable(`${obstacle}: ${error.message}.`, error)
 }
