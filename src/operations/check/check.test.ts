@@ -12,6 +12,7 @@ import {
   operatorOf,
   serviceOn,
   temporaryFolder,
+  withoutTable,
 } from '../../../test/harness.ts'
 import { until } from '../../../test/load.ts'
 import { createKey } from '../../accounts/keys/rules.ts'
@@ -256,6 +257,16 @@ describeService('check of a demo', service => {
 })
 
 for (const engine of Object.keys(engines)) {
+  test(`names a table that is missing, and says that the rest was not checked (${engine})`, async t => {
+    const service = await serviceOn(await engines[engine]!())
+    t.after(() => service.close())
+    await withoutTable(service, 'payouts', async () => {
+      const { problems } = await checkDatabase(service.database, features)
+      assert.ok(problems.some(problem => /^Schema: .*payouts is missing; restore a backup\.$/.test(problem)))
+      assert.match(problems.at(-1)!, /^What comes after it was not checked: .*payouts.*\.$/)
+    })
+  })
+
   test(`only reads: nothing is sealed, written or migrated (${engine})`, async t => {
     const fresh = await engines[engine]!()
     const service = await serviceOn(fresh)

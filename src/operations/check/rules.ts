@@ -1,4 +1,5 @@
 /** Checks that facts which are stored twice agree, and that the rest is complete. */
+import type { Settings } from '../../base/settings.ts'
 import { messageOf } from '../../base/unknown.ts'
 import { recount, wrongCounts } from '../../events/counts.ts'
 import { verifyChain } from '../../events/verify.ts'
@@ -23,27 +24,34 @@ export interface Findings {
   readonly problems: string[]
 }
 
-/** Checks the whole database, which may be in use meanwhile; of a damaged file, as much as can be read. */
+/** Checks the whole database, which may be in use meanwhile; of a damaged file, or an incomplete schema, as much as can be read. */
 export async function checkDatabase(database: Database, features: readonly Feature[]): Promise<Findings> {
   const findings: Findings = { checked: {}, problems: [] }
+  const { problems } = findings
+  let isChanged = false
   try {
-    await look(database, features, findings)
+    problems.push(...(await store.damages(database)).map(text => `The file is damaged: ${text}.`))
+    const { objects, settings } = await asNew(database)
+    const differences = differencesOf(objects, await objectsOf(database))
+    problems.push(...differences)
+    isChanged = differences.length > 0
+    await look(database, features, settings, findings)
   } catch (error) {
-    if (!(error instanceof DatabaseUnavailable && error.reason === 'damaged')) throw error
-    findings.problems.push(`What comes after it was not checked: ${error.message}.`)
+    const isExplained = error instanceof DatabaseUnavailable ? error.reason === 'damaged' : isChanged
+    if (!isExplained) throw error
+    problems.push(`What comes after it was not checked: ${messageOf(error)}.`)
   }
   return findings
 }
 
+/** @param defaults the settings of a new database */
 async function look(
   database: Database,
   features: readonly Feature[],
+  defaults: Settings,
   { checked, problems }: Findings,
 ): Promise<void> {
   const { reader, schema } = database
-  problems.push(...(await store.damages(database)).map(text => `The file is damaged: ${text}.`))
-  const { objects, settings: defaults } = await asNew(database)
-  problems.push(...differencesOf(objects, await objectsOf(database)))
   for (const { column, count } of await store.orphans(reader, schema)) {
     problems.push(`${column}: ${count} rows refer to rows that do not exist; restore a backup.`)
   }
