@@ -287,12 +287,16 @@ for (const engine of Object.keys(engines)) {
 
 test('reads from a folder that can only be read (SQLite)', async t => {
   const folder = await temporaryFolder()
-  t.after(folder.remove)
+  t.after(() => {
+    chmodSync(folder.path, 0o700)
+    return folder.remove()
+  })
   const database = await openDatabase(`sqlite:${join(folder.path, 'a.db')}`)
   await database.close()
   assert.ok(!existsSync(join(folder.path, 'a.db-wal')))
   cpSync(join(folder.path, 'a.db'), join(folder.path, 'b.db'))
   chmodSync(join(folder.path, 'b.db'), 0o400)
+  chmodSync(folder.path, 0o500)
   const copy = await openDatabase(`sqlite:${join(folder.path, 'b.db')}`, { existing: true, readOnly: true })
   assert.equal((await verifyChain(copy.reader)).problem, undefined)
   assert.deepEqual((await checkDatabase(copy, features)).problems, [])

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { codeOf, messageOf } from '../../base/unknown.ts'
 import { type DatabaseOptions, DatabaseUnusable } from '../database.ts'
-import { isLocked, primaryCode, SQLITE_CANTOPEN, translate } from './errors.ts'
+import { isLocked, primaryCode, SQLITE_CANTOPEN, SQLITE_READONLY, translate } from './errors.ts'
 import { identityOf, inUse, isInUse, makeFolder, refuseForeign, refuseMissing } from './files.ts'
 
 export const BUSY_TIMEOUT_MS = 5000
@@ -60,7 +60,9 @@ function obstacleTo(file: string): string {
   return ''
 }
 
-/** Opens a database to read it; as immutable if there is no log and none can be created, as nobody can write to it then. */
+/**
+ * Opens a database to read it; as immutable if there is no log and this process cannot create one: then nobody has it open to write.
+ */
 export function openToRead(file: string): DatabaseSync {
   refuseMissing(file)
   const immutable = pathToFileURL(file)
@@ -73,7 +75,7 @@ export function openToRead(file: string): DatabaseSync {
     } catch (error) {
       database.close()
       const isLast = place === immutable || existsSync(`${file}-wal`)
-      if (isLast || primaryCode(error) !== SQLITE_CANTOPEN) throw error
+      if (isLast || ![SQLITE_CANTOPEN, SQLITE_READONLY].includes(primaryCode(error))) throw error
     }
   }
   throw new Error('not reached')
