@@ -35,7 +35,7 @@ interface Creating<R> {
    * Locks what the records share with those of other transactions, in an order that is the same for all, before they are
    * created one by one: in the order of the lines, transactions would wait for one another in a circle.
    */
-  lockAll?(tx: Tx, all: readonly unknown[]): Promise<void>
+  lockAll?(context: RequestContext, tx: Tx, all: readonly unknown[]): Promise<void>
   /** Shared state of the records, one per request. */
   share?(): Shared
   /** Result of a line: its members as JSON without braces, and whether the record existed already. */
@@ -111,6 +111,7 @@ async function createEach<R>(
   return call.database.transaction(async tx => {
     if (careful) {
       await creating.lockAll?.(
+        call,
         tx,
         lines.map(({ args }) => args),
       )

@@ -4,7 +4,7 @@ import type { Tx } from './database.ts'
 import { directRun } from './prepared.ts'
 
 /** Where statements are round trips, those of so many items share them. */
-const AT_ONCE = 50
+export const AT_ONCE = 50
 /** Where a statement is no round trip, all of these items are worked on in one turn of the event loop. */
 const AT_ONCE_NEAR = 8
 /** Others get a turn after so long, as they do between transactions of the embedded engine. */

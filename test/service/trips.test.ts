@@ -104,6 +104,26 @@ describe('trips to PostgreSQL and back', () => {
       assert.equal(trips[0]![0], 'BEGIN')
     })
   }
+
+  test('report sale: one more to ask what was sold before, with which the lock on it travels', async () => {
+    const { id } = await service.newAffiliate('selling', { status: 'active' })
+    const tripsOf = async (reference: string) => {
+      const sale = { kind: 'sale', context: 'shop', reference, amount: 10, affiliate_id: id }
+      assert.equal((await service.post('/conversions', sale)).status, 201)
+      const statements = /insert into "conversions"/
+      return wired.wire.transactions.findLast(({ trips }) => trips.flat().some(of => statements.test(of)))!
+        .trips
+    }
+    const without = await tripsOf('without tiers')
+    const conditions = [{ field: 'sales_ever', at_least: 1 }]
+    assert.equal((await service.post('/rules', { name: 'tier', rate: 30, conditions })).status, 201)
+    // Reads the rules.
+    await tripsOf('first')
+    const trips = await tripsOf('with tiers')
+    assert.ok(trips.length <= without.length + 1, trips.map(one => one.join('\n  ')).join('\n'))
+    const asking = trips.find(one => one.some(of => of.includes('FROM sales_months')))!
+    assert.match(asking.join('\n'), /pg_advisory_xact_lock\(-/)
+  })
 })
 
 describe('new affiliates of one caller at once', () => {

@@ -9,7 +9,8 @@ import { type Fraction, ONE, plus, rounded, times, whole, ZERO } from '../../bas
 import { derivedUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS } from '../../base/time.ts'
-import type { Db } from '../../storage/database.ts'
+import type { Db, Tx } from '../../storage/database.ts'
+import { lockAllNumbers, lockNumbers } from '../../storage/numbers.ts'
 import { type Terms, termsOf } from '../affiliates/store.ts'
 import { rateAt } from '../exchange/store.ts'
 import { factorOf } from './amounts.ts'
@@ -26,6 +27,7 @@ import { RuleSet } from './rule-set.ts'
 import type { Earner, Sale } from './sale.ts'
 import { salesOf } from './sales.ts'
 import * as store from './store.ts'
+import { inTurnOf, type Place } from './turns.ts'
 
 /** Cached rule sets: one per database, and recently replaced ones. */
 const MAX_CACHED_SETS = 16
@@ -54,6 +56,38 @@ async function readSet(db: Db, version: string, decimals: number): Promise<RuleS
 /** Whether the earnings of a sale may depend on earlier ones. */
 export const asksForTiers = async (db: Db, settings: Settings): Promise<boolean> =>
   (await ruleSetOf(db, settings)).asksForTiers
+
+/**
+ * Where earnings depend on earlier sales, begins a transaction that may judge some. To be called after the settings are locked and
+ * before any row is.
+ * @param whose the affiliates to lock now, or `all` where sales of several may be judged one after the other; others are locked when
+ * their turn comes. See docs/decisions/tiers.md.
+ */
+export async function lockSales(
+  tx: Tx,
+  settings: Settings,
+  whose: 'all' | readonly number[] = [],
+): Promise<void> {
+  if (!(await asksForTiers(tx, settings))) return
+  await (whose === 'all' ? lockAllNumbers(tx) : lockNumbers(tx, whose))
+}
+
+/**
+ * Judges and records a sale: where its earnings may depend on earlier ones of the affiliate, when those are recorded.
+ * @param of with the affiliate's terms if they are known
+ */
+export async function judgedInTurn<T>(
+  tx: Tx,
+  settings: Settings,
+  { terms, ...of }: Place & { readonly terms?: Terms },
+  work: () => Promise<T>,
+): Promise<T> {
+  const rules = await ruleSetOf(tx, settings)
+  const depends = terms
+    ? asksForSales(earnerBy(of.affiliateId, terms), { rules, settings })
+    : rules.asksForTiers
+  return depends ? inTurnOf(tx, of, work) : work()
+}
 
 /** The exchange rate of a day, and the value of one minor unit. */
 interface Exchange {
@@ -158,20 +192,22 @@ export async function commissionOfAmount(
  * @returns undefined while it is still missing, and where the affiliate was deleted before their terms had to be known
  */
 export async function commissionOfDraft(
-  db: Db,
+  tx: Tx,
   settings: Settings,
   draft: { readonly affiliateId: number; readonly currency: string; readonly at: number } & Paid,
   { sale, parts, left }: Calculation,
 ): Promise<Commission | 'too_large' | undefined> {
-  const exchange = await exchangeAt(db, settings, draft.currency, draft.at)
+  const exchange = await exchangeAt(tx, settings, draft.currency, draft.at)
   const factor = draft.currency === settings.currency ? ONE : (exchange?.exchange ?? null)
   const unjudged = parts.length === 0 ? sale : null
-  const terms = unjudged ? await termsOf(db, draft.affiliateId) : undefined
+  const terms = unjudged ? await termsOf(tx, draft.affiliateId) : undefined
   // By what others earn, it would be owed at terms that were never theirs.
   if (unjudged && !terms) return undefined
   const rejudged =
     unjudged && terms
-      ? await judgementOf(db, settings, { ...draft, sale: unjudged, terms }, exchange)
+      ? await judgedInTurn(tx, settings, { affiliateId: draft.affiliateId, terms }, () =>
+          judgementOf(tx, settings, { ...draft, sale: unjudged, terms }, exchange),
+        )
       : totalOf(parts, factor)
   if (rejudged.reason !== '') return undefined
   // All of the sale, whatever refunds have left of it: a dispute that is won gives back what it took.
@@ -197,10 +233,15 @@ export async function earnerOf(
   { affiliateId, sale, terms }: Omit<Question, keyof Paid>,
   asks: (earner: Omit<Earner, 'tiers'>) => boolean,
 ): Promise<Earner> {
-  const own = terms ?? (await termsOf(db, affiliateId))
-  const { rate = null, rate_type: rateType = null, group_id: groupId = null } = own ?? {}
-  const earner = { id: affiliateId, rate, rateType, groupId }
+  const earner = earnerBy(affiliateId, terms ?? (await termsOf(db, affiliateId)))
   return asks(earner) ? { ...earner, tiers: await salesOf(db, affiliateId, sale.occurredAt) } : earner
+}
+
+function earnerBy(
+  id: number,
+  { rate = null, rate_type: rateType = null, group_id: groupId = null }: Partial<Terms> = {},
+) {
+  return { id, rate, rateType, groupId }
 }
 
 /** The columns of a referral that explain its amount. */

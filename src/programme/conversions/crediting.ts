@@ -32,8 +32,11 @@ export interface Recording {
   readonly sourceId: number
   /** Those of the reported payment. */
   readonly names: Names
-  /** Others are recorded in the transaction meanwhile: what fails fails them as well, and each is recorded again by itself. */
-  readonly isOneOfMany?: boolean
+  /**
+   * Its place among others that are recorded in the transaction meanwhile: what fails fails them as well, and each is recorded again
+   * by itself. Absent where it is the only one.
+   */
+  readonly place?: number | undefined
 }
 
 export interface Report extends Recording {
@@ -217,14 +220,14 @@ async function creditSales(
   claimant: store.Earning,
   origin?: Origin,
 ): Promise<Payment> {
-  const { tx, settings } = recording
+  const { tx, settings, place } = recording
   const own = await ownPurchases(tx, payment.members, claimant)
   const sales = uncredited(payment.members).filter(sale => !own.has(sale))
   if (sales.length === 0) return payment
   let after = await credit(recording, payment, claimant.id, one => !isReversal(one.kind) && !own.has(one))
   for (const sale of sales) {
     const history = await historyBefore(tx, sale)
-    const story = { payment: after.members, history, settings }
+    const story = { payment: after.members, history, settings, place }
     const earned = await earnBy(tx, { ...sale, ...origin }, claimant, story)
     after = withReferral(after, earned)
   }
@@ -255,9 +258,9 @@ export async function creditWaiting(recording: Recording, payment: Payment): Pro
   return credited instanceof Failure ? payment : credited
 }
 
-/** What fails is undone, and refuses no report of something else; if this one is of many, it fails them, see `isOneOfMany`. */
-const tryCrediting = <T>({ tx, isOneOfMany }: Recording, credit: () => Promise<T>): Promise<T | Failure> =>
-  isOneOfMany ? credit() : attempted(() => tx.attempt(credit))
+/** What fails is undone, and refuses no report of something else; if this one is of many, it fails them, see `place`. */
+const tryCrediting = <T>({ tx, place }: Recording, credit: () => Promise<T>): Promise<T | Failure> =>
+  place === undefined ? attempted(() => tx.attempt(credit)) : credit()
 
 /** Number of a customer's sales credited at once when the affiliate becomes known. */
 export const MOST_FOLLOWING = 100

@@ -13,7 +13,14 @@ import { earnedOf, targetOf, unboundedOf } from '../commission/amounts.ts'
 import { type Calculation, calculationText, coveredOf, parseCalculation } from '../commission/calculation.ts'
 import { anchored, raisedTo, withoutWaivers } from '../commission/decisions.ts'
 import { ENDED, isEnded, type Judgement, monthsSince } from '../commission/engine.ts'
-import { columnsOf, commissionOf, commissionTooLarge, holdUntil, remainderOf } from '../commission/judging.ts'
+import {
+  columnsOf,
+  commissionOf,
+  commissionTooLarge,
+  holdUntil,
+  judgedInTurn,
+  remainderOf,
+} from '../commission/judging.ts'
 import { type Line, lineFrom, type Sale } from '../commission/sale.ts'
 import type { Reason } from '../ledger/because.ts'
 import { adjust, earn } from '../referrals/changing.ts'
@@ -28,7 +35,7 @@ import { duplicatesIn, leftIn, reversalsIn } from './sold.ts'
 import type { Earning } from './store.ts'
 
 /** The earlier orders of the customer. */
-export interface History {
+interface History {
   readonly orders: number
   readonly first: number | null
 }
@@ -36,12 +43,31 @@ export interface History {
 /** What the commission of a sale follows from, in its report. */
 const CAUSES = { commission: 'amount', orderTotal: 'amount' }
 
+interface Story {
+  readonly payment: readonly Conversion[]
+  readonly history: History
+  readonly settings: Settings
+  /** See `Recording`. */
+  readonly place?: number | undefined
+}
+
 /** Creates the referral of a credited sale. @throws Failure invalid_argument if it would earn more than an amount can be */
-export async function earnBy(
+export function earnBy(
   tx: WriteTx,
   conversion: Conversion,
   earner: Earning,
-  { payment, history, settings }: { payment: readonly Conversion[]; history: History; settings: Settings },
+  story: Story,
+): Promise<Referral> {
+  const { settings, place } = story
+  const of = { affiliateId: earner.id, terms: earner, place }
+  return judgedInTurn(tx, settings, of, () => createReferral(tx, conversion, earner, story))
+}
+
+async function createReferral(
+  tx: WriteTx,
+  conversion: Conversion,
+  earner: Earning,
+  { payment, history, settings }: Story,
 ): Promise<Referral> {
   const sale = saleFrom(conversion, history)
   const orderTotal = isPaid(conversion.kind) ? conversion.amount : null

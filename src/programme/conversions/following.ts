@@ -1,6 +1,7 @@
 /** Credits the rest of what customers have bought since they belong to an affiliate, where that is much. */
 import { Failure } from '../../base/errors.ts'
 import { type RequestContext, write, writeMany } from '../../events/write.ts'
+import { lockSales } from '../commission/judging.ts'
 import { customers } from '../customers/store.ts'
 import { attribute, buyerOf } from './attribution.ts'
 import type { Conversion } from './conversion.ts'
@@ -44,6 +45,7 @@ async function creditNext(
 function creditSome(context: RequestContext, customerId: number, most: number): Promise<void> {
   return writeMany(context, async tx => {
     const settings = await context.settings.lock(tx)
+    await lockSales(tx, settings)
     const next = await lockPlace(tx, customerId)
     // Another process has done it meanwhile.
     if (!next) return

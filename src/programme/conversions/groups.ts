@@ -1,11 +1,9 @@
 /** Groups things that belong together (union-find). Pure. */
 export class Groups {
   readonly #parents = new Map<string | number, string | number>()
-  #isOne = false
 
   /** The same for all members of a group. */
   rootOf(one: string | number): string | number {
-    if (this.#isOne) return ''
     let root = one
     for (let next = this.#parents.get(root); next !== undefined; next = this.#parents.get(root)) root = next
     // Path compression.
@@ -20,9 +18,5 @@ export class Groups {
   join(one: string | number, other: string | number): void {
     const [a, b] = [this.rootOf(one), this.rootOf(other)]
     if (a !== b) this.#parents.set(a, b)
-  }
-
-  joinAll(): void {
-    this.#isOne = true
   }
 }

@@ -8,6 +8,7 @@ import type { Settings } from '../../base/settings.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { readingOf } from '../../records/rules.ts'
 import { noSuch } from '../../records/store.ts'
+import { lockSales } from '../commission/judging.ts'
 import { attribute, type Candidate, candidatesOf, isClaim, sentenceOf } from './attribution.ts'
 import {
   attributionsIn,
@@ -58,7 +59,7 @@ interface Circumstances {
   /** Payments already read by other reports in the same transaction. */
   readonly payments?: Payments
   /** See `Recording`. */
-  readonly isOneOfMany?: boolean
+  readonly place?: number
 }
 
 /** @throws Failure invalid_argument, conversion_exists, conversion_conflict, reference_taken */
@@ -69,6 +70,7 @@ export async function create(
 ): Promise<Created> {
   return write(context, async tx => {
     const settings = await context.settings.lock(tx)
+    await lockSales(tx, settings)
     return createIn(tx, settings, sent, circumstances)
   })
 }
@@ -78,7 +80,7 @@ export async function createIn(
   tx: WriteTx,
   settings: Settings,
   sent: CreateArguments,
-  { sourceId = 0, isNew = false, payments = new Payments(), isOneOfMany = false }: Circumstances,
+  { sourceId = 0, isNew = false, payments = new Payments(), place }: Circumstances,
 ): Promise<Created> {
   const payment = isNew ? UNKNOWN : await payments.name(tx, namesOf(sent))
   const members = inCurrencyOfSale(payment.members)
@@ -91,7 +93,7 @@ export async function createIn(
   if (difference && !(sourceId !== 0 && isEarning(reported.kind))) throw difference
   const fact: Fact = same ? { ...reported, amount: same.amount, currency: same.currency } : reported
   const names = namesOf(sent)
-  const report = { tx, args, fact, payment, payments, settings, sourceId, names, isOneOfMany }
+  const report = { tx, args, fact, payment, payments, settings, sourceId, names, place }
   if (!same) refuseMisfits(fact, members)
   const recorded = same ? await recordAgain(report, same) : await record(report)
   payments.keep(recorded.payment, namesOf(sent))
@@ -154,10 +156,10 @@ async function earnNow(
   payment: Payment,
   { row, claimant, knownCustomer }: Credited,
 ): Promise<Payment> {
-  const { tx, settings } = report
+  const { tx, settings, place } = report
   // A new customer has no earlier orders.
   const history = knownCustomer ? await historyBefore(tx, row) : { orders: 0, first: null }
-  const earned = await earnBy(tx, row, claimant, { payment: payment.members, history, settings })
+  const earned = await earnBy(tx, row, claimant, { payment: payment.members, history, settings, place })
   const after = withReferral(payment, earned)
   return knownCustomer?.affiliate_id === null ? creditFollowing(report, after, row, claimant) : after
 }
@@ -260,6 +262,7 @@ function refuseClaim({ reason }: Candidate): void {
 export async function join(context: RequestContext, shop: string, names: readonly string[]): Promise<void> {
   await write(context, async tx => {
     const settings = await context.settings.lock(tx)
+    await lockSales(tx, settings)
     const payments = new Payments()
     const [reference = '', ...references] = names
     const named = namesOf({ context: shop, reference, references })

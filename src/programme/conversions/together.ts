@@ -1,17 +1,18 @@
 /**
  * Batches of conversions in one transaction. Independent ones are recorded concurrently: where a statement is a round
  * trip to the database, they share round trips. Those that share a payment or a customer are recorded one after the
- * other, in the order they were sent; so are all of them if tiers count earlier sales.
- * See docs/decisions/lines.md.
+ * other, in the order they were sent; if tiers count earlier sales, those of an affiliate take turns in this order.
+ * See docs/decisions/lines.md and tiers.md.
  */
 import { type Failure, refusalOf } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
-import { forEachConcurrently } from '../../storage/concurrently.ts'
+import { AT_ONCE } from '../../storage/concurrently.ts'
 import type { Tx } from '../../storage/database.ts'
 import { insertTogether } from '../../storage/insert-many.ts'
-import { asksForTiers } from '../commission/judging.ts'
+import { asksForTiers, lockSales } from '../commission/judging.ts'
+import { forEachInTurns } from '../commission/turns.ts'
 import { customers } from '../customers/store.ts'
 import { postTogether } from '../ledger/rules.ts'
 import { hasEvidence } from './claims.ts'
@@ -44,19 +45,21 @@ export async function createMany(
     const refusals = all.map(args => knownRefusal(args, settings))
     const lines = all.flatMap((args, place) => (refusals[place] ? [] : [lineOf(args, place)]))
     const created = new Map<number, Created>()
+    // Nearly always, few sales take their turns at once.
+    const areFew = lines.length <= AT_ONCE && lines.every(({ args }) => isEarning(args.kind))
+    await lockSales(tx, settings, areFew ? [] : 'all')
     const { groups, alone, known } = await relationsOf(tx, lines)
-    if (await asksForTiers(tx, settings)) groups.joinAll()
+    const apart = (await asksForTiers(tx, settings))
+      ? new Set([...alone, ...dependent(lines, groups, known)])
+      : alone
     await tx.expectEvents(lines.filter(one => isEarning(one.args.kind) && !known.has(one.paymentId)).length)
-    const record = async () => {
-      for (const wave of wavesOf(lines, groups, alone)) {
-        await forEachConcurrently(tx, wave, async group => {
-          for (const { place, args, paymentId } of group) {
-            const circumstances = { isNew: !known.has(paymentId), payments, isOneOfMany: true }
-            created.set(place, await createIn(tx, settings, args, circumstances))
-          }
-        })
-      }
-    }
+    const record = () =>
+      forEachInTurns(tx, wavesOf(lines, groups, apart), async group => {
+        for (const { place, args, paymentId } of group) {
+          const circumstances = { isNew: !known.has(paymentId), payments, place }
+          created.set(place, await createIn(tx, settings, args, circumstances))
+        }
+      })
     await postTogether(tx, () => insertTogether(tx, record))
     return refusals.map((refusal, place) => refusal ?? created.get(place)!)
   })
@@ -127,7 +130,12 @@ function joiningOf(lines: readonly Line[], groups: Groups, stored: ReadonlySet<s
 }
 
 /** Locks the payments and customers of conversions that are then recorded one by one. */
-export async function lockAll(tx: Tx, all: readonly CreateArguments[]): Promise<void> {
+export async function lockAll(
+  context: RequestContext,
+  tx: Tx,
+  all: readonly CreateArguments[],
+): Promise<void> {
+  await lockSales(tx, await context.settings.lock(tx), 'all')
   const lines = all.map(lineOf)
   await lockNames(tx, lines)
   await lockCustomers(tx, lines)
@@ -168,6 +176,17 @@ async function joinCustomers(tx: WriteTx, lines: readonly Line[], groups: Groups
       .filter(({ place, args }) => args.kind === 'attribution' || roots.has(groups.rootOf(place)))
       .map(({ place }) => place),
   )
+}
+
+/** Lines that others depend on, and those that may change what affiliates have sold without waiting for their turn. */
+function dependent(lines: readonly Line[], groups: Groups, known: ReadonlySet<string>): number[] {
+  const byRoot = Map.groupBy(lines, ({ place }) => groups.rootOf(place))
+  return lines
+    .filter(
+      ({ place, args, paymentId }) =>
+        !isEarning(args.kind) || known.has(paymentId) || byRoot.get(groups.rootOf(place))!.length > 1,
+    )
+    .map(({ place }) => place)
 }
 
 /** Groups to record concurrently; lines of one group stay in order. */

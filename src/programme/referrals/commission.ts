@@ -5,7 +5,7 @@
 import { decimalsOf } from '../../base/currencies.ts'
 import { toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
-import type { Db } from '../../storage/database.ts'
+import type { Db, Tx } from '../../storage/database.ts'
 import { ENDED, isEnded, isOwedAtOnce, monthsSince } from '../commission/engine.ts'
 import {
   type Commission,
@@ -13,6 +13,7 @@ import {
   commissionOf,
   commissionOfAmount,
   holdUntil,
+  judgedInTurn,
 } from '../commission/judging.ts'
 import type { Line, Sale } from '../commission/sale.ts'
 import type { Referral } from './referral.ts'
@@ -55,7 +56,7 @@ export function inCurrencyOf(
  * @throws Failure invalid_argument if an amount would be larger than one can be
  */
 export async function withCommission<R extends NewRow>(
-  db: Db,
+  tx: Tx,
   settings: Settings,
   args: CreateArguments,
   newRow: R,
@@ -63,12 +64,14 @@ export async function withCommission<R extends NewRow>(
   const { currency, decimals } = inCurrencyOf(args, settings)
   const byRules = args.amount === undefined && newRow.order_total !== null && !isCorrection(newRow.type)
   if (!byRules && currency === settings.currency) return newRow
-  const { order_total: orderTotal } = newRow
-  const sale = byRules ? await saleOf(db, newRow, { currency, decimals, products: args.products }) : null
+  const { order_total: orderTotal, affiliate_id: affiliateId } = newRow
+  const sale = byRules ? await saleOf(tx, newRow, { currency, decimals, products: args.products }) : null
   const commission = sale
-    ? await commissionOf(db, settings, { sale, affiliateId: newRow.affiliate_id, orderTotal }, byTotal)
+    ? await judgedInTurn(tx, settings, { affiliateId }, () =>
+        commissionOf(tx, settings, { sale, affiliateId, orderTotal }, byTotal),
+      )
     : await commissionOfAmount(
-        db,
+        tx,
         settings,
         { amount: newRow.amount, currency, at: newRow.created_at, orderTotal },
         byAmount,

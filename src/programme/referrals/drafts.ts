@@ -5,7 +5,7 @@ import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { markRules } from '../../settings/rules.ts'
 import { parseCalculation, type Target } from '../commission/calculation.ts'
 import { type DraftReason, ENDED, isEnded, isOwedAtOnce, type Judgement } from '../commission/engine.ts'
-import { columnsOf, commissionOfDraft, holdUntil } from '../commission/judging.ts'
+import { columnsOf, commissionOfDraft, holdUntil, lockSales } from '../commission/judging.ts'
 import type { Reason } from '../ledger/because.ts'
 import { actionOf, finish } from './changing.ts'
 import { DUPLICATE, REFUNDED } from './reasons.ts'
@@ -32,7 +32,10 @@ export async function rejudgeDrafts(
   settings: Settings,
   waiting: Waiting = {},
 ): Promise<number | undefined> {
+  await lockSales(tx, settings)
   const drafts = await store.lockDrafts(tx, { after: 0, ...waiting, limit: BATCH })
+  const ids = drafts.map(({ affiliate_id }) => affiliate_id)
+  await lockSales(tx, settings, ids)
   for (const draft of drafts) await rejudgeDraft(tx, settings, draft)
   return drafts.length < BATCH ? undefined : drafts.at(-1)!.id
 }

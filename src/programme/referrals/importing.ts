@@ -8,7 +8,7 @@ import { foldCase } from '../../base/text.ts'
 import { inTransaction, type RequestContext, write } from '../../events/write.ts'
 import { argumentsOf } from '../../http/discovery.ts'
 import type { Tx } from '../../storage/database.ts'
-import { createOrFind, withAffiliate } from './rules.ts'
+import { createOrFind, lockIfJudged, withAffiliate } from './rules.ts'
 import { type CreateArguments, createArguments } from './schema.ts'
 
 const knownColumns = argumentsOf({ arguments: createArguments }).map(([name]) => name)
@@ -124,6 +124,11 @@ async function importBatch(
   }
   const work = async (tx: Tx) => {
     Object.assign(outcome, { imported: 0, existing: 0, errors: [] })
+    await lockIfJudged(
+      context,
+      tx,
+      lines.map(({ args }) => args),
+    )
     const inside = inTransaction(context, tx)
     for (const { line, args: sent } of lines) {
       try {

@@ -7,7 +7,7 @@ import { answerCreated, crud, listingOf, totalsOf } from '../../records/crud.ts'
 import { createGathered } from '../../records/gathered.ts'
 import { explain, explanationSchema } from './explanation.ts'
 import { referral } from './referral.ts'
-import { bulkKind, type Created, rules } from './rules.ts'
+import { bulkKind, type Created, lockIfJudged, rules } from './rules.ts'
 import { createArguments, type EditArguments } from './schema.ts'
 import { referralTotals, totalReferrals } from './totals.ts'
 
@@ -39,6 +39,7 @@ const create: Endpoint = endpoint({
     problems: rules.problems,
     create: createOne,
     createMany,
+    lockAll: lockIfJudged,
     tell: ({ row, replayed }, settings) => ({
       members: `"referral":${referral.write(row, settings)}`,
       replayed,

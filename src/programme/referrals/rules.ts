@@ -11,8 +11,9 @@ import { type Context, type RequestContext, type WriteTx, write } from '../../ev
 import type { BulkKind } from '../../records/bulk-rules.ts'
 import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import { forEachConcurrently, forEachInTurn } from '../../storage/concurrently.ts'
-import type { Db } from '../../storage/database.ts'
+import type { Db, Tx } from '../../storage/database.ts'
 import { affiliateOfAccount } from '../affiliates/store.ts'
+import { lockSales } from '../commission/judging.ts'
 import { lockNamesOfReferral } from '../conversions/store.ts'
 import { postTogether } from '../ledger/rules.ts'
 import { runOf } from '../runs/store.ts'
@@ -70,13 +71,29 @@ async function createMany(
       outcomes.set(args, inserted instanceof Failure ? inserted : await finishCreation(tx, inserted))
     }
     const createInTurn = () => forEachInTurn(all, createOne)
+    const isJudged = all.some(byRules)
+    if (isJudged) {
+      const ids = all.flatMap(({ affiliate_id }) => affiliate_id ?? [])
+      await lockSales(tx, await context.settings.lock(tx), ids)
+    }
     // What a write-off before it has moved decides whether a deleted affiliate is still owed something.
     if (all.some(({ type }) => type === 'write_off')) await createInTurn()
     // What a sale earns may depend on those before it.
-    else if (all.some(({ amount }) => amount === undefined)) await postTogether(tx, createInTurn)
+    else if (isJudged) await postTogether(tx, createInTurn)
     else await postTogether(tx, () => forEachConcurrently(tx, all, createOne))
     return all.map(args => outcomes.get(args)!)
   })
+}
+
+const byRules = ({ amount }: CreateArguments) => amount === undefined
+
+/** Before referrals are created one by one in a transaction: locks what affiliates have sold, if that of any may depend on it. */
+export async function lockIfJudged(
+  { settings }: Context,
+  tx: Tx,
+  all: readonly CreateArguments[],
+): Promise<void> {
+  if (all.some(byRules)) await lockSales(tx, await settings.lock(tx), 'all')
 }
 
 interface Inserted {

@@ -25,6 +25,7 @@ import {
   UrlInvalid,
 } from '../database.ts'
 import { refusals } from '../migrations.ts'
+import { BRIEF_MS } from '../numbers.ts'
 import { prepared } from '../prepared.ts'
 import { ReadinessProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
@@ -64,7 +65,7 @@ const statement = (text: string) => prepared(() => ({ compile: () => CompiledQue
 
 const STEADY = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 
-const waitingBriefly = statement('SET LOCAL lock_timeout = 100')
+const waitingBriefly = statement(`SET LOCAL lock_timeout = ${BRIEF_MS}`)
 
 const beingTheOnlyOneOfMany = statement(`SELECT pg_advisory_xact_lock(${MANY_LOCK})`)
 
