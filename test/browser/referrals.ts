@@ -330,6 +330,30 @@ export function referralScenarios(world: () => World): void {
       })
     })
 
+    test('all that match approved, of which one is rejected while it is asked - it says so where no row is left', async () => {
+      const affiliate = await newAffiliate('nonematches')
+      const args = { affiliate_id: affiliate.id, amount: 10, status: 'pending' }
+      const [{ id: rejected }] = [
+        await world().make('/referrals', args),
+        await world().make('/referrals', args),
+      ]
+      const filter = encodeURIComponent(JSON.stringify({ affiliate_id: affiliate.id, status: 'pending' }))
+      await world().work(`/referrals?filter=${filter}`, async page => {
+        const question = page.getByRole('alertdialog')
+        await page.getByLabel('Choose all on this page').check()
+        await page.getByRole('region', { name: 'Chosen' }).getByRole('button', { name: 'Approve' }).click()
+        await question.getByText('It changes 2 pending').waitFor()
+        await world().api('PATCH', `/referrals/${rejected}`, { status: 'rejected' })
+        await question.getByRole('button', { name: 'Approve' }).click()
+        await page.getByText('Nothing matches').waitFor()
+        const outcome = page.getByRole('dialog', { name: '1 referral approved, 1 not' })
+        await outcome.getByText(`#${rejected}: `).waitFor()
+        await outcome.getByRole('button', { name: 'Close' }).click()
+        // The button that was pressed is gone: who has no mouse goes on at the list.
+        await page.locator('[data-rows]:focus').getByText('Nothing matches').waitFor()
+      })
+    })
+
     test('approved in a page that is out of date - is not, and what it shows is read again', async () => {
       const affiliate = await newAffiliate('outofdate')
       const args = { affiliate_id: affiliate.id, amount: 10, status: 'pending' }

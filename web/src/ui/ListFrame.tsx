@@ -128,8 +128,7 @@ interface RowsProps {
 }
 
 export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps) {
-  const { data, error, isPending, isPlaceholderData, total, filterValues, setFilters, refetch } =
-    useListContext()
+  const { data, error, isPending, isPlaceholderData, total, refetch } = useListContext()
   const list = useRef<HTMLDivElement>(null)
   useKnownOrder(error)
   useRememberedList()
@@ -138,30 +137,32 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
   const problem = Boolean(error) && <Problem error={error} retry={() => refetch()} />
   // What is shown stays when it cannot be read again.
   if (problem && !data) return problem
-  if (!isPending && total === 0) {
-    const filterText = JSON.stringify(filterValues)
-    const narrowed = filterText !== '{}' && filterText !== JSON.stringify(first)
-    return (
-      <Card aria-busy={isPlaceholderData}>
-        {narrowed ? (
-          <Empty
-            title="Nothing matches"
-            action={<Button onClick={() => setFilters({}, {})}>Clear filters</Button>}
-          >
-            No records match all filters.
-          </Empty>
-        ) : (
-          empty
-        )}
-      </Card>
-    )
-  }
+  const isEmpty = !isPending && total === 0
   return (
     <Card sx={{ overflow: 'visible' }} tabIndex={-1} ref={list} data-rows aria-busy={isPlaceholderData}>
       {problem}
-      {wide ? table : cards}
-      <Pagination rowsPerPageOptions={[10, 25, 50, 100]} />
+      {isEmpty ? (
+        <NoRows empty={empty} first={first} />
+      ) : (
+        <>
+          {wide ? table : cards}
+          <Pagination rowsPerPageOptions={[10, 25, 50, 100]} />
+        </>
+      )}
+      {/* Also where no row is left: what the action has to say of the last ones is still to come. */}
       {bulkActions && <ChoiceBar list={list}>{bulkActions}</ChoiceBar>}
     </Card>
+  )
+}
+
+function NoRows({ empty, first }: { empty: ReactNode; first: object }) {
+  const { filterValues, setFilters } = useListContext()
+  const filterText = JSON.stringify(filterValues)
+  const narrowed = filterText !== '{}' && filterText !== JSON.stringify(first)
+  if (!narrowed) return empty
+  return (
+    <Empty title="Nothing matches" action={<Button onClick={() => setFilters({}, {})}>Clear filters</Button>}>
+      No records match all filters.
+    </Empty>
   )
 }
