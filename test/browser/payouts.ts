@@ -59,6 +59,18 @@ export function payoutScenarios(world: () => World): void {
       })
     })
 
+    test('payouts by month - the axis says the amounts between its ends in full, which take more room', async () => {
+      const affiliate = await newAffiliate('axis')
+      await world().make('/payouts', { affiliate_id: affiliate.id, amount: 1981.73 })
+      await world().work(`/affiliates/${affiliate.id}/show`, async page => {
+        const labels = page
+          .getByRole('img', { name: /^Payouts by month/ })
+          .locator('.MuiChartsAxis-directionY text')
+        await labels.getByText('$2K').waitFor()
+        assert.deepEqual(await labels.allTextContents(), ['$0', '$500', '$1K', '$1.5K', '$2K'])
+      })
+    })
+
     test('answer that does not arrive - says so, and saving again records the payout once', async () => {
       const affiliate = await newAffiliate('once')
       await world().work('/payouts/create', async page => {

@@ -36,6 +36,7 @@ const seriesOf = ({ series, full, stacked }: Plot) =>
 export function TimePlot(plot: Plot) {
   const { describe, categories, short, height = 260 } = plot
   const grid = useGrid()
+  const { fontFamily = '' } = useTheme().typography
   return (
     <div role="img" aria-label={describe}>
       <BarChart
@@ -50,7 +51,13 @@ export function TimePlot(plot: Plot) {
           },
         ]}
         yAxis={[
-          { valueFormatter: short, width: 'auto', disableLine: true, disableTicks: true, tickNumber: 5 },
+          {
+            valueFormatter: short,
+            width: widthOfLabels(plot, fontFamily),
+            disableLine: true,
+            disableTicks: true,
+            tickNumber: TICKS,
+          },
         ]}
         series={seriesOf(plot)}
         borderRadius={3}
@@ -64,6 +71,33 @@ export function TimePlot(plot: Plot) {
     </div>
   )
 }
+
+/** How many the axis has, about. */
+const TICKS = 5
+const LABEL_PIXELS = 12
+/** Between the labels and the plot, with some room for the font, which may come later. */
+const GAP_PIXELS = 10
+
+/**
+ * Room for the longest label that may be between the ends of the axis, such as €500 below €1K: the charts' own `auto`
+ * measures the labels of the ends alone, and shortens the others.
+ */
+function widthOfLabels({ series, stacked, short }: Plot, fontFamily: string): number {
+  const values = stacked ? sumsOf(series) : series.flatMap(({ data }) => data)
+  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)]
+  // The steps of the axis are multiples of it, and ten of it no less than one of them.
+  const unit = 10 ** Math.floor(Math.log10((high - low || 1) / TICKS))
+  const drawing = document.createElement('canvas').getContext('2d')!
+  drawing.font = `${LABEL_PIXELS}px ${fontFamily}`
+  let widest = 0
+  for (let units = Math.floor(low / unit / 10) * 10; units <= Math.ceil(high / unit / 10) * 10; units += 1) {
+    widest = Math.max(widest, drawing.measureText(short(units * unit)).width)
+  }
+  return Math.ceil(widest) + GAP_PIXELS
+}
+
+const sumsOf = (series: readonly Series[]) =>
+  series[0]!.data.map((_, at) => series.reduce((sum, { data }) => sum + data[at]!, 0))
 
 export function RankPlot(plot: Plot) {
   const { describe, categories, short } = plot
@@ -102,6 +136,6 @@ function useGrid() {
   const { palette } = useTheme()
   return {
     '& .MuiChartsGrid-line': { stroke: palette.line },
-    '& .MuiChartsAxis-tickLabel': { fill: palette.text.secondary, fontSize: 12 },
+    '& .MuiChartsAxis-tickLabel': { fill: palette.text.secondary, fontSize: LABEL_PIXELS },
   }
 }
