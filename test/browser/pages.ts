@@ -388,6 +388,16 @@ export function pageScenarios(world: () => World): void {
         assert.equal(await page.getByRole('table', { name: 'Payouts' }).isVisible(), true)
       }))
 
+    test('printed numbers of a report - all of them, and nothing over them', () =>
+      world().work('/reports', async page => {
+        await page.getByRole('button', { name: 'Show numbers of Earned, paid, rejected' }).click()
+        const numbers = page.getByRole('region', { name: 'Numbers of Earned, paid, rejected' })
+        const hidden = () => numbers.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)
+        await eventually(async () => assert.ok((await hidden()) > 0))
+        await page.emulateMedia({ media: 'print' })
+        assert.equal(await hidden(), 0)
+      }))
+
     test('look - follows the system until one is chosen, which is kept', () =>
       world().work(
         '/affiliates',

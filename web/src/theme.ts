@@ -85,7 +85,8 @@ const components: NonNullable<ThemeOptions['components']> = {
         'header, [role=search], button, .MuiButton-root, .MuiTablePagination-root, .MuiCheckbox-root': {
           display: 'none !important',
         },
-        'main, main *': { overflow: 'visible !important' },
+        // What scrolls on the screen would be drawn over what follows.
+        'main, main *': { overflow: 'visible !important', maxHeight: 'none !important' },
       },
     }),
   },
