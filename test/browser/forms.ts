@@ -453,5 +453,46 @@ export function formScenarios(world: () => World): void {
         const [rule] = await world().read('/rules?search=Excluded')
         await world().api('DELETE', `/rules/${rule.id}`)
       }))
+
+    test('day or time typed in part - is not taken for an empty field, and can be completed or emptied', async () => {
+      const inPart = 'Filled in only in part: complete it, or empty it.'
+      await world().work('/payout-runs/create', async page => {
+        const cutOff = page.getByLabel('Cut-off')
+        await cutOff.pressSequentially('1130')
+        await page.getByRole('button', { name: 'Prepare' }).click()
+        await page.getByText(inPart).waitFor()
+        await page.getByText('Not saved. Look at Cut-off.').waitFor()
+        await cutOff.pressSequentially('11302019')
+        await page.getByRole('button', { name: 'Prepare' }).click()
+        await page.getByRole('heading', { level: 1, name: /^Payout run \d+$/ }).waitFor()
+        await page.getByText('Nov 30, 2019, 11:59 PM UTC').first().waitFor()
+      })
+      const { id } = await world().make('/affiliates', {
+        create_user: true,
+        payment_email: 'inpart@example.com',
+      })
+      await world().work(`/payouts/create?affiliate_id=${id}`, async page => {
+        const paidAt = page.getByLabel('Paid at (UTC)')
+        await page.getByLabel('Amount').fill('5')
+        await paidAt.pressSequentially('11302025')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(inPart).waitFor()
+        await paidAt.fill('')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(/^Payout \d+ recorded/).waitFor()
+      })
+      await world().work('/tools/api-keys', async page => {
+        await page.getByRole('button', { name: 'Generate API key' }).click()
+        await page.getByLabel('Name', { exact: true }).fill('until new year')
+        await page.getByLabel('Expires').pressSequentially('1231')
+        await page.getByRole('button', { name: 'Generate', exact: true }).click()
+        await page.getByText(inPart).waitFor()
+        await page.getByLabel('Expires').fill('2099-12-31')
+        await page.getByRole('button', { name: 'Generate', exact: true }).click()
+        await page.getByLabel('Token').waitFor()
+        await page.getByRole('button', { name: 'Done' }).click()
+        await page.getByText('Dec 31, 2099').first().waitFor()
+      })
+    })
   })
 }

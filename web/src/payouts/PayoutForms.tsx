@@ -89,19 +89,17 @@ export function Fields({ isNew = false }: { isNew?: boolean }) {
   )
 }
 
-/** Where it is emptied, nothing would change. */
-const recorded = required('Enter when it was.')
-
 /** What is remembered about the payment itself, whoever made it. */
 export function OfThePayment({ isNew = false }: { isNew?: boolean }) {
   const at = useWatch({ name: 'status' }) === 'failed' ? 'Failed at' : 'Paid at'
   return (
     <>
       <Row>
+        {/* Of a payout that is recorded, nothing would change where it is emptied. */}
         <MomentInput
           source="date"
           label={`${at} (UTC)`}
-          {...(isNew ? { helperText: 'Empty: now.' } : { helperText: false, validate: recorded })}
+          {...(isNew ? { helperText: 'Empty: now.' } : { helperText: false, missing: 'Enter when it was.' })}
         />
         <TextInput
           source="reference"

@@ -15,7 +15,7 @@ import { type FormEvent, useState } from 'react'
 import { leftTo, type Role, roles } from '../../../src/accounts/users/roles.ts'
 import { envelopeOf, get, messageOf, queryOf, request } from '../api.ts'
 import { useSession } from '../session.tsx'
-import { LATEST_DAY } from '../ui/DayField.tsx'
+import { LATEST_DAY, useNotInPart } from '../ui/DayField.tsx'
 import { exceptByBackdrop } from '../ui/dialog.ts'
 import { type User, userName } from '../users/user.ts'
 import { readOnly } from './key.ts'
@@ -53,17 +53,20 @@ function useNewKey(onGenerated: (key: Generated) => void) {
   const availablePermissions = [...leftTo(roleOf(owner), session.permissions)]
   const permissions = selectedPermissions.filter(permission => availablePermissions.includes(permission))
   const [expires, setExpires] = useState('')
+  const lastDay = useNotInPart()
   const [errors, setErrors] = useState<Errors>({})
   const [busy, setBusy] = useState(false)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const missing: Errors = {
+    const dayProblem = lastDay.problem()
+    const problems: Errors = {
       ...(name.trim() === '' && { name: 'Give the key a name that says what it is for.' }),
       ...(owner === null && { user_id: 'Choose the account that the key acts for.' }),
       ...(permissions.length === 0 && { permissions: 'Choose at least one permission.' }),
+      ...(dayProblem && { expires: dayProblem }),
     }
-    setErrors(missing)
-    if (Object.keys(missing).length > 0) return
+    setErrors(problems)
+    if (Object.keys(problems).length > 0) return
     setBusy(true)
     try {
       const body = { name: name.trim(), user_id: owner!.id, permissions, ...(expires && { expires }) }
@@ -76,7 +79,7 @@ function useNewKey(onGenerated: (key: Generated) => void) {
     }
   }
   const values = { name, owner, known: availablePermissions, permissions, expires }
-  return { values, setName, setOwner, setPermissions, setExpires, errors, busy, submit }
+  return { values, setName, setOwner, setPermissions, setExpires, lastDay, errors, busy, submit }
 }
 
 function Ask({ onClose, onGenerated }: { onClose: () => void; onGenerated: (key: Generated) => void }) {
@@ -113,7 +116,10 @@ function Ask({ onClose, onGenerated }: { onClose: () => void; onGenerated: (key:
               helperText={
                 errors.expires ?? 'The last day on which the key works, in UTC. If empty, it does not expire.'
               }
-              slotProps={{ inputLabel: { shrink: true }, htmlInput: { max: LATEST_DAY } }}
+              slotProps={{
+                inputLabel: { shrink: true },
+                htmlInput: { ref: form.lastDay.field, max: LATEST_DAY },
+              }}
               sx={{ maxWidth: 280 }}
             />
             {errors.form && <Alert severity="error">{errors.form}</Alert>}

@@ -68,7 +68,26 @@ export function DayField({
   )
 }
 
-/** A day in a form, or in the filters of a list. */
-export const DayInput = (props: DateInputProps) => (
+/**
+ * For a field of a day or a time: what is typed in part has no value, and would be taken for an empty field.
+ * @returns the ref of the field, and its validation
+ */
+export function useNotInPart() {
+  const field = useRef<HTMLInputElement>(null)
+  const problem = () =>
+    field.current?.validity.badInput ? 'Filled in only in part: complete it, or empty it.' : undefined
+  return { field, problem }
+}
+
+/** A day in a form. */
+export function DayInput(props: Omit<DateInputProps, 'validate'>) {
+  const { field, problem } = useNotInPart()
+  return (
+    <DateInput {...props} validate={problem} slotProps={{ htmlInput: { ref: field, max: LATEST_DAY } }} />
+  )
+}
+
+/** A day in the filters of a list: one that is typed in part filters nothing yet. */
+export const DayFilter = (props: DateInputProps) => (
   <DateInput {...props} slotProps={{ htmlInput: { max: LATEST_DAY } }} />
 )

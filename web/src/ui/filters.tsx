@@ -3,7 +3,7 @@ import { TextField } from '@mui/material'
 import { useEffect, useRef, useState } from 'react'
 import { SelectInput, TextInput } from 'react-admin'
 import { useController } from 'react-hook-form'
-import { DayInput } from './DayField.tsx'
+import { DayFilter } from './DayField.tsx'
 import { optionalAmount } from './form.tsx'
 import { useMoney } from './format.ts'
 import { withPoint } from './numbers.ts'
@@ -67,8 +67,8 @@ export function DateFilter({
   const day = { helperText: false, sx: wide(width) } as const
   return (
     <>
-      <DayInput source={`${source}.start`} label={`${label} from`} {...day} />
-      <DayInput source={`${source}.end`} label={`${label} until`} {...day} />
+      <DayFilter source={`${source}.start`} label={`${label} from`} {...day} />
+      <DayFilter source={`${source}.end`} label={`${label} until`} {...day} />
     </>
   )
 }

@@ -13,7 +13,7 @@ import {
 } from 'react-admin'
 import { type FieldErrors, useFormContext, useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
-import { LATEST_DAY } from './DayField.tsx'
+import { LATEST_DAY, useNotInPart } from './DayField.tsx'
 import { type Money, rateText, useMoney } from './format.ts'
 import { CleanOnceStored, whenReadAgain } from './keeping.ts'
 import { AskBeforeLeaving } from './leaving.ts'
@@ -263,21 +263,25 @@ export function ChoiceInput({
 
 /** A date and time in UTC, as the server writes it: the browser's time zone plays no part. */
 export function MomentInput({
-  source,
-  label,
+  missing,
   ...rest
 }: {
   source: string
   label: string
-} & Pick<TextInputProps, 'helperText' | 'validate'>) {
+  /** What is said if it is empty; without it, it may be. */
+  missing?: string
+} & Pick<TextInputProps, 'helperText'>) {
+  const { field, problem } = useNotInPart()
   return (
     <TextInput
-      source={source}
-      label={label}
       type="datetime-local"
       format={value => (value ? String(value).replace(' ', 'T') : '')}
       parse={typed => (typed ? `${String(typed).replace('T', ' ')}:00`.slice(0, 19) : '')}
-      slotProps={{ inputLabel: { shrink: true }, htmlInput: { step: 1, max: `${LATEST_DAY}T23:59:59` } }}
+      validate={[problem, ...(missing ? [required(missing)] : [])]}
+      slotProps={{
+        inputLabel: { shrink: true },
+        htmlInput: { ref: field, step: 1, max: `${LATEST_DAY}T23:59:59` },
+      }}
       {...rest}
     />
   )
