@@ -53,8 +53,9 @@ function obstacleTo(file: string): string {
     try {
       accessSync(path, constants.W_OK)
     } catch (error) {
-      const code = codeOf(error)
-      if (code !== 'ENOENT') return ` ${path} cannot be written to (${code}).`
+      const code = codeOf(error) ?? ''
+      // What is not there was said already.
+      if (!['ENOENT', 'ENOTDIR'].includes(code)) return ` ${path} cannot be written to (${code}).`
     }
   }
   return ''
