@@ -9,8 +9,8 @@ import { type Fraction, ONE, plus, rounded, times, whole, ZERO } from '../../bas
 import { derivedUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { DAY_SECONDS } from '../../base/time.ts'
+import { lockAllIdentifiers, lockIdentifiers } from '../../storage/advisory-locks.ts'
 import type { Db, Tx } from '../../storage/database.ts'
-import { lockAllNumbers, lockNumbers } from '../../storage/numbers.ts'
 import { type Terms, termsOf } from '../affiliates/store.ts'
 import { rateAt } from '../exchange/store.ts'
 import { factorOf } from './amounts.ts'
@@ -69,7 +69,7 @@ export async function lockSales(
   whose: 'all' | readonly number[] = [],
 ): Promise<void> {
   if (!(await asksForTiers(tx, settings))) return
-  await (whose === 'all' ? lockAllNumbers(tx) : lockNumbers(tx, whose))
+  await (whose === 'all' ? lockAllIdentifiers(tx) : lockIdentifiers(tx, whose))
 }
 
 /**

@@ -3,9 +3,10 @@
  * it counts that one, whoever records it. Sales of different affiliates do not wait for one another.
  * See docs/decisions/tiers.md.
  */
+
+import { lockIdentifiers } from '../../storage/advisory-locks.ts'
 import { forEachConcurrently } from '../../storage/concurrently.ts'
 import type { Tx } from '../../storage/database.ts'
-import { lockNumbers } from '../../storage/numbers.ts'
 
 /** Whose turn is meant. */
 export interface Place {
@@ -64,7 +65,7 @@ class Turns {
     this.#waiting = []
     this.#running = all.length
     const byAffiliate = Map.groupBy(all, ({ affiliateId }) => affiliateId)
-    const locked = lockNumbers(this.#tx, byAffiliate.keys())
+    const locked = lockIdentifiers(this.#tx, byAffiliate.keys())
     for (const turns of byAffiliate.values()) void inTurn(turns, locked)
   }
 }
@@ -101,6 +102,6 @@ export async function forEachInTurns<T>(
 export async function inTurnOf<T>(tx: Tx, of: Place, work: () => Promise<T>): Promise<T> {
   const turns = current.get(tx)
   if (turns) return turns.take(of, work)
-  await lockNumbers(tx, [of.affiliateId])
+  await lockIdentifiers(tx, [of.affiliateId])
   return work()
 }

@@ -10,6 +10,7 @@ import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { parse, toClientConfig } from 'pg-connection-string'
 import { messageOf } from '../../base/unknown.ts'
+import { BRIEF_MS } from '../advisory-locks.ts'
 import type { ReadBudget } from '../budget.ts'
 import {
   type Database,
@@ -25,7 +26,6 @@ import {
   UrlInvalid,
 } from '../database.ts'
 import { refusals } from '../migrations.ts'
-import { BRIEF_MS } from '../numbers.ts'
 import { prepared } from '../prepared.ts'
 import { ReadinessProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
