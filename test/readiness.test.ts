@@ -214,6 +214,38 @@ test('503 - PostgreSQL takes no writes: not ready, while reads are answered', as
   assert.equal((await create()).status, 201)
 })
 
+test('200 - a connection that was in use when the others were replaced writes as well, once PostgreSQL takes writes again', async t => {
+  const fresh = await engines.PostgreSQL!()
+  t.after(fresh.remove)
+  const database = await openDatabase(fresh.url, { poolSize: 2 })
+  t.after(() => database.close())
+  const admin = new pg.Client(fresh.url)
+  await admin.connect()
+  const name = admin.escapeIdentifier(new URL(fresh.url).pathname.slice(1))
+  const readOnly = (value: 'on' | 'off') =>
+    admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`)
+  const write = () => database.transaction(tx => sql`UPDATE schema_version SET version = version`.execute(tx))
+  await readOnly('on')
+  await admin.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  )
+  const wait = (seconds: number) => sql`SELECT pg_sleep(${seconds})`.execute(database.reader)
+  await until(() =>
+    wait(0).then(
+      () => true,
+      () => false,
+    ),
+  )
+  // Both connections begin as ones that can only read, and one of them is in use for a while.
+  const inUse = wait(0.4)
+  await wait(0)
+  await readOnly('off')
+  await admin.end()
+  await write()
+  await inUse
+  await Promise.all([write(), write()])
+})
+
 for (const engine of Object.keys(engines)) {
   test(`1 - another node has migrated the database to a newer version (${engine})`, async t => {
     const fresh = await engines[engine]!()

@@ -356,7 +356,7 @@ class PostgresDatabase implements Database {
       return await transaction.do(work)
     } catch (error) {
       const isReadOnly = error instanceof DatabaseUnavailable && error.reason === 'read-only'
-      throw isReadOnly && this.#primary.beginAnew() ? new LostRace() : error
+      throw isReadOnly && this.#primary.beginAnew(session) ? new LostRace() : error
     } finally {
       session.client.release(session.isBroken)
     }

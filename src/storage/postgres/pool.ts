@@ -235,11 +235,16 @@ export class PostgresPool {
   }
 
   /**
-   * Ends all idle connections. To be called if a write fails because a connection is read-only: a session stays as it began, and only
-   * a new one can write once the server accepts writes again.
-   * @returns whether it has done so and the write can be tried again; false if it did so a moment ago
+   * Ends all idle connections, and this one. To be called if a write fails because a connection is read-only: a session stays as it
+   * began, and only a new one can write once the server accepts writes again.
+   * @returns whether the write can be tried again; false if connections were ended a moment ago, and this is a new one
    */
-  beginAnew(): boolean {
+  beginAnew(session: Session): boolean {
+    // It was in use when the others were ended.
+    if (session.openedAt < this.#begunAnewAt) {
+      session.isBroken = true
+      return true
+    }
     const now = performance.now()
     if (now - this.#begunAnewAt < ANEW_EVERY_MS) return false
     this.#begunAnewAt = now

@@ -62,6 +62,8 @@ interface SessionOptions {
 
 export class Session {
   readonly client: pg.PoolClient
+  /** When it was opened, in milliseconds of the process. */
+  readonly openedAt = performance.now()
   /** Whether the connection cannot be used again. */
   isBroken = false
   /** Whether the server may take any time, as in a migration. */
