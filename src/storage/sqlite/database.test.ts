@@ -1,10 +1,13 @@
 /** What the embedded engine does when something goes wrong beside or below it. */
 import assert from 'node:assert/strict'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { engines, openDatabase } from '../../../test/harness.ts'
+import { engines, openDatabase, temporaryFolder } from '../../../test/harness.ts'
 import { type Database, DatabaseUnavailable, type Tx } from '../database.ts'
+import { openToRead } from './connect.ts'
 import { inDoubt, isInDoubt, translate } from './errors.ts'
 
 const raise = (tx: Tx) =>
@@ -158,4 +161,28 @@ test('identifiers that are reserved at the same moment are different ones', asyn
     reserved.flat(),
     [0, 1, 2, 3, 4].map(more => first! + more),
   )
+})
+
+/** The account `nobody`, where this is run by root, who may write everywhere. */
+const NOBODY = 65_534
+
+test('a database is read from a folder in which the account may create no log', async t => {
+  const folder = await temporaryFolder()
+  t.after(() => {
+    chmodSync(folder.path, 0o700)
+    return folder.remove()
+  })
+  const file = join(folder.path, 'a.db')
+  await (await openDatabase(`sqlite:${file}`)).close()
+  chmodSync(file, 0o444)
+  chmodSync(folder.path, 0o555)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) process.seteuid!(NOBODY)
+  try {
+    const database = openToRead(file)
+    assert.equal(database.prepare('SELECT count(*) AS count FROM affiliates').get()!.count, 0)
+    database.close()
+  } finally {
+    if (isRoot) process.seteuid!(0)
+  }
 })
