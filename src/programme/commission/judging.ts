@@ -53,23 +53,21 @@ async function readSet(db: Db, version: string, decimals: number): Promise<RuleS
   return new RuleSet(rows.map(ruleOf), decimals)
 }
 
-/** Whether the earnings of a sale may depend on earlier ones. */
-export const asksForTiers = async (db: Db, settings: Settings): Promise<boolean> =>
-  (await ruleSetOf(db, settings)).asksForTiers
-
 /**
- * Where earnings depend on earlier sales, begins a transaction that may judge some. To be called after the settings are locked and
+ * Where earnings may depend on earlier sales, begins a transaction that may judge some. To be called after the settings are locked and
  * before any row is.
  * @param whose the affiliates to lock now, or `all` where sales of several may be judged one after the other; others are locked when
  * their turn comes. See docs/decisions/tiers.md.
+ * @returns whether earnings may depend on earlier sales
  */
 export async function lockSales(
   tx: Tx,
   settings: Settings,
   whose: 'all' | readonly number[] = [],
-): Promise<void> {
-  if (!(await asksForTiers(tx, settings))) return
-  await (whose === 'all' ? lockAllIdentifiers(tx) : lockIdentifiers(tx, whose))
+): Promise<boolean> {
+  const { asksForTiers } = await ruleSetOf(tx, settings)
+  if (asksForTiers) await (whose === 'all' ? lockAllIdentifiers(tx) : lockIdentifiers(tx, whose))
+  return asksForTiers
 }
 
 /**

@@ -3,7 +3,6 @@
  * it counts that one, whoever records it. Sales of different affiliates do not wait for one another.
  * See docs/decisions/tiers.md.
  */
-
 import { lockIdentifiers } from '../../storage/advisory-locks.ts'
 import { forEachConcurrently } from '../../storage/concurrently.ts'
 import type { Tx } from '../../storage/database.ts'

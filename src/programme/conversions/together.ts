@@ -11,7 +11,7 @@ import { type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { AT_ONCE } from '../../storage/concurrently.ts'
 import type { Tx } from '../../storage/database.ts'
 import { insertTogether } from '../../storage/insert-many.ts'
-import { asksForTiers, lockSales } from '../commission/judging.ts'
+import { lockSales } from '../commission/judging.ts'
 import { forEachInTurns } from '../commission/turns.ts'
 import { customers } from '../customers/store.ts'
 import { postTogether } from '../ledger/rules.ts'
@@ -45,13 +45,11 @@ export async function createMany(
     const refusals = all.map(args => knownRefusal(args, settings))
     const lines = all.flatMap((args, place) => (refusals[place] ? [] : [lineOf(args, place)]))
     const created = new Map<number, Created>()
-    // Nearly always, few sales take their turns at once.
+    // So few find their affiliates before any of them posts; of more, some would lock theirs after others have posted.
     const areFew = lines.length <= AT_ONCE && lines.every(({ args }) => isEarning(args.kind))
-    await lockSales(tx, settings, areFew ? [] : 'all')
+    const takeTurns = await lockSales(tx, settings, areFew ? [] : 'all')
     const { groups, alone, known } = await relationsOf(tx, lines)
-    const apart = (await asksForTiers(tx, settings))
-      ? new Set([...alone, ...dependent(lines, groups, known)])
-      : alone
+    const apart = takeTurns ? new Set([...alone, ...dependent(lines, groups, known)]) : alone
     await tx.expectEvents(lines.filter(one => isEarning(one.args.kind) && !known.has(one.paymentId)).length)
     const record = () =>
       forEachInTurns(tx, wavesOf(lines, groups, apart), async group => {
