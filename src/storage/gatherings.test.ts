@@ -193,6 +193,35 @@ test('if all fail, each is done by itself, and so are those that come next', asy
   await Promise.all(next)
 })
 
+test('after a failure - they are done together again after ten times as long, after a defect after a second', async t => {
+  for (const [fault, aloneMs] of [
+    [new Failure('no_affiliate'), 400],
+    [new Error('a defect'), 1000],
+  ] as const) {
+    const { begun, run, items, commitAll } = recorded(t)
+    const start = performance.now()
+    t.mock.method(performance, 'now', () => start)
+    const outcomes = Promise.allSettled(['a', 'b'].map(name => run('caller', name)))
+    await settled()
+    t.mock.method(performance, 'now', () => start + 40)
+    begun[0]!.fail(fault)
+    await settled()
+    const next = async (names: readonly string[]) => {
+      const all = names.map(name => run('caller', name))
+      await settled()
+      await commitAll()
+      await Promise.all(all)
+      return items().slice(-2)
+    }
+    t.mock.timers.tick(aloneMs - 1)
+    assert.deepEqual(await next(['c', 'd']), [['c'], ['d']])
+    t.mock.timers.tick(1)
+    assert.deepEqual(await next(['e', 'f']), [['d'], ['e', 'f']])
+    await outcomes
+    t.mock.timers.reset()
+  }
+})
+
 const faults: readonly [Error, isDefect: boolean][] = [
   [new TypeError('a defect'), true],
   [new UniqueViolation('affiliates.user_id', undefined), true],

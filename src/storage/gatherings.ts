@@ -12,7 +12,12 @@ import { type Database, DatabaseUnavailable, type Engine, type Gatherable, type 
 const MOST_MEMBERS = 32
 /** When another one begins nevertheless, since those under way take long. */
 const SLOW_MS = 100
-/** How long everything is done by itself after a failure: where one fails, others soon do. */
+/**
+ * For how many times as long as a failed attempt has taken everything is done by itself: a caller with many failures loses a tenth
+ * of the time at most, and one with few is soon served together again.
+ */
+const ALONE_TIMES = 10
+/** For how long after a defect, which would occur again. */
 const ALONE_MS = 1000
 
 /** Checks that may refuse a write, inside its transaction. */
@@ -123,6 +128,7 @@ export class Gatherings {
   }
 
   async #together(queue: Queue, members: readonly Member[]): Promise<void> {
+    const begin = performance.now()
     let hasBegun = false
     try {
       const results = await this.#database.transaction(async tx => {
@@ -140,7 +146,8 @@ export class Gatherings {
         for (const { reject } of members) reject(error)
         return
       }
-      this.#leaveAlone(queue, error, members.at(-1)!.guards)
+      const failure = { error, tookMs: performance.now() - begin }
+      this.#leaveAlone(queue, failure, members.at(-1)!.guards)
       // Nobody waits for these, whatever they wait for.
       for (const member of members) void this.#alone(member)
     }
@@ -152,15 +159,20 @@ export class Gatherings {
     return !isExpected && !this.#database.engine.isLostRace(error)
   }
 
-  #leaveAlone(queue: Queue, error: unknown, { reportDefect }: Guards): void {
+  #leaveAlone(
+    queue: Queue,
+    { error, tookMs }: { error: unknown; tookMs: number },
+    { reportDefect }: Guards,
+  ): void {
     if (queue.isAlone) return
-    if (this.#isDefect(error)) reportDefect?.(error)
+    const isDefect = this.#isDefect(error)
+    if (isDefect) reportDefect?.(error)
     queue.isAlone = true
     const end = () => {
       queue.isAlone = false
       this.#next(queue)
     }
-    setTimeout(end, ALONE_MS).unref()
+    setTimeout(end, isDefect ? ALONE_MS : ALONE_TIMES * tookMs).unref()
   }
 }
 
