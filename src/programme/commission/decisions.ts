@@ -31,6 +31,7 @@ interface Correction {
   readonly to: number
   /** Sum of its refunds, in minor units: negative where they take back, positive where won disputes have added. */
   readonly refunds: number
+  readonly isRejected: boolean
 }
 
 /**
@@ -45,7 +46,7 @@ export function correctedBy(before: Calculation, correction: Correction): Calcul
   const covered = coveredOf(calculation)
   const share = shareBeside(calculation, correction)
   // There is nothing that could change in proportion.
-  if (!share) return { ...rest, corrected: { amount: BigInt(to + refunds), left: covered } }
+  if (!share) return { ...rest, corrected: { amount: sumBeside(calculation, correction), left: covered } }
   const scaled = (amount: bigint) => rounded(fraction(amount * BigInt(to), BigInt(from)))
   const after = {
     ...rest,
@@ -62,6 +63,17 @@ export function correctedBy(before: Calculation, correction: Correction): Calcul
   if (difference > 0n) return withLessTaken(after, difference)
   // Without a refund there is none to balance, and what was set is all that is owed.
   return refunds === 0 && difference < 0n ? { ...after, atMost: sum } : after
+}
+
+/**
+ * What a referral of 0 and its refunds come to once its amount is set. If they add to it, no more than was set or all of the sale
+ * earns; but what is set of a rejected referral is to be owed besides, once it is approved.
+ */
+function sumBeside(calculation: Calculation, { to, refunds, isRejected }: Correction): bigint {
+  const [set, sum] = [BigInt(to), BigInt(to + refunds)]
+  const most = boundOf(calculation)
+  if (most === undefined || isRejected || sum <= most || sum <= set) return sum
+  return set > most ? set : most
 }
 
 const withoutBound = ({ atMost: _atMost, ...calculation }: Calculation): Calculation => calculation

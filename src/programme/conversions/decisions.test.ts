@@ -1102,6 +1102,22 @@ describeService('what persons decide about what a sale has earned', service => {
     assert.deepEqual(await damage(), [])
   })
 
+  test('amount set of an open referral of 0, beside one that adds to it - they come to no more than was set', async () => {
+    const { id, takeBack } = await sell()
+    await takeBack(50, 'won', { kind: 'dispute' })
+    await patch(id, { status: 'paid' })
+    await takeBack(0, 'won', { kind: 'dispute_won' })
+    await patch(id, { status: 'unpaid' })
+    await takeBack(50, 'a')
+    assert.deepEqual(await amounts(id), ['0.00', '10.00'])
+    await patch(id, { amount: 7 })
+    assert.deepEqual(await amounts(id), ['7.00', '10.00'])
+    await patch(id, { amount: 0 })
+    await patch(id, { amount: 28 })
+    assert.deepEqual(await amounts(id), ['28.00', '10.00', '-10.00'])
+    assert.deepEqual(await damage(), [])
+  })
+
   test('what a person records below the referral of a sale - is beside it, and stays as it is', async () => {
     for (const isSet of [false, true]) {
       const { id, takeBack } = await sell()

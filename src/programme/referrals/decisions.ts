@@ -53,7 +53,12 @@ export async function decide(
   if (isGone && refunds.length > 0) throw hasRefunds(refunds[0]!)
   const calculation = parseCalculation(before.calculation)
   if (!calculation || !isSet) return { reason }
-  const correction = { from: before.amount, to: after.amount, refunds: sumOf(refunds) }
+  const correction = {
+    from: before.amount,
+    to: after.amount,
+    refunds: sumOf(refunds),
+    isRejected: after.status === 'rejected',
+  }
   return { reason, calculation: calculationText(correctedBy(calculation, correction)) }
 }
 
