@@ -47,6 +47,13 @@ export function roundedTo(value: number, decimals: number): number {
   return Number.isSafeInteger(units) ? fromUnits(Math.sign(value) * units, decimals) + 0 : value
 }
 
+/** The largest of several amounts, but at least 0. */
+export function largest(amounts: Iterable<bigint>): bigint {
+  let most = 0n
+  for (const amount of amounts) if (amount > most) most = amount
+  return most
+}
+
 /** The largest amount, in minor units. */
 export const mostUnits = (decimals: number): bigint => BigInt(Math.floor(MAX_AMOUNT * 10 ** decimals))
 

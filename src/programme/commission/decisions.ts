@@ -1,5 +1,6 @@
 /** How people's decisions change a calculation: an amount that they set, and what they waive of refunds and disputes. Pure. */
 import { compared, type Fraction, fraction, ONE, rounded, times, whole } from '../../base/fraction.ts'
+import { largest } from '../../base/money.ts'
 import { boundOf, earnedOf, mostOf, owedOf, targetOf, waivedIn, waivedOf, withoutWaived } from './amounts.ts'
 import { type Calculation, coveredOf, type Waiver } from './calculation.ts'
 
@@ -52,7 +53,10 @@ export function correctedBy(before: Calculation, correction: Correction): Calcul
     ...rest,
     corrected: { amount: BigInt(to), left: share },
     ...(waivers.length > 0 && { waivers: waivers.map(one => ({ ...one, amount: scaled(one.amount) })) }),
-    ...(atMost !== undefined && { atMost: scaled(atMost) }),
+    // Small amounts were rounded; in proportion to a much larger one, the difference would be owed.
+    ...(atMost !== undefined && {
+      atMost: limited(scaled(atMost), largest([atMost, BigInt(to), allOf(calculation)])),
+    }),
   }
   const sum = BigInt(to) + scaled(BigInt(refunds))
   // The refunds take something back.
@@ -70,11 +74,16 @@ export function correctedBy(before: Calculation, correction: Correction): Calcul
  * earns; but what is set of a rejected referral is to be owed besides, once it is approved.
  */
 function sumBeside(calculation: Calculation, { to, refunds, isRejected }: Correction): bigint {
-  const [set, sum] = [BigInt(to), BigInt(to + refunds)]
+  const sum = BigInt(to + refunds)
   const most = boundOf(calculation)
-  if (most === undefined || isRejected || sum <= most || sum <= set) return sum
-  return set > most ? set : most
+  return most === undefined || isRejected ? sum : limited(sum, largest([most, BigInt(to)]))
 }
+
+const limited = (amount: bigint, most: bigint): bigint => (amount < most ? amount : most)
+
+/** What the whole sale earns by its rules. */
+const allOf = (calculation: Calculation): bigint =>
+  calculation.result === null ? 0n : earnedOf(calculation, ONE).amount
 
 const withoutBound = ({ atMost: _atMost, ...calculation }: Calculation): Calculation => calculation
 

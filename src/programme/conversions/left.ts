@@ -3,6 +3,7 @@
  * of reports makes a difference.
  */
 import { type Fraction, fraction, ONE, ZERO } from '../../base/fraction.ts'
+import { largest } from '../../base/money.ts'
 import type { ConversionKind } from './conversion.ts'
 
 /** A refund or dispute of a payment, in the minor unit of its currency. */
@@ -13,12 +14,6 @@ export interface Reversal {
   readonly amount: number
   /** In seconds. */
   readonly occurred_at: number
-}
-
-const largest = (amounts: Iterable<bigint>): bigint => {
-  let most = 0n
-  for (const amount of amounts) if (amount > most) most = amount
-  return most
 }
 
 /** By part: the same part under two names of the payment counts once. */
