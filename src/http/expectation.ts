@@ -80,6 +80,17 @@ const isValid = (option: JsonSchema) => !option['x-left-to-rules']
 const takes = (types: readonly string[], { type = '', anyOf = [], properties = {} }: JsonSchema): boolean =>
   types.includes(type) || [...anyOf, ...Object.values(properties)].some(member => takes(types, member))
 
+/** Whether the text would be accepted. */
+function isAccepted(
+  text: string,
+  { type, enum: choices, format, anyOf = [], properties = {} }: JsonSchema,
+): boolean {
+  if (choices) return choices.includes(text)
+  const rule = format === undefined ? undefined : formats[format]
+  if (type === 'string') return rule === undefined || (rule.type !== 'number' && rule.test(text))
+  return [...anyOf, ...Object.values(properties)].some(member => isAccepted(text, member))
+}
+
 /**
  * Extra advice for a number where text belongs, and for text that a person would read as an amount: it is ambiguous, so it
  * is refused. Text in the place of an identifier is something else.
@@ -87,7 +98,8 @@ const takes = (types: readonly string[], { type = '', anyOf = [], properties = {
 function hintOf(schema: JsonSchema, value: unknown): string {
   const values = isObject(value) ? Object.values(value) : [value]
   if (!takes(['number', 'integer'], schema)) {
-    return values.some(one => typeof one === 'number') ? ' Send it as text, in quotes.' : ''
+    const isText = values.some(one => typeof one === 'number' && isAccepted(String(one), schema))
+    return isText ? ' Send it as text, in quotes.' : ''
   }
   if (!takes(['number'], schema)) return ''
   const texts = values.filter(text => typeof text === 'string').filter(text => /\d/.test(text))

@@ -90,6 +90,11 @@ describeService('arguments', service => {
     assertFailure(reply, 400, 'rest_invalid_param')
     for (const name of ['reference', 'customer'])
       assert.match(reply.body.data.params[name], /Send it as text, in quotes\.$/)
+    const other = await service().post('/affiliates', { create_user: 2, user_id: 1, status: 0, rate_type: 5 })
+    assert.equal(other.body.data.params.create_user, 'must be true or false.')
+    assert.equal(other.body.data.params.status, 'must be one of: active, inactive, pending, rejected.')
+    const dated = await service().post('/payouts', { affiliate_id: 1, date: 1_767_225_600 })
+    assert.match(dated.body.data.params.date, /in UTC\)\.$/)
   })
 
   test('400 - of an object or a list, what is wrong within', async () => {
