@@ -120,6 +120,17 @@ describeService('what is kept beside referrals and payouts', service => {
     assert.deepEqual([reply.status, reply.body.referral_id], [200, first.referral_id])
   })
 
+  test('unique_references: on again - what was recorded while it was off is not counted', async () => {
+    const sent = { context: 'shop', reference: 'A-2', status: 'unpaid' }
+    await set({ unique_references: false })
+    const first = await refer(sent)
+    await set({ unique_references: true })
+    const second = await refer(sent)
+    assert.notEqual(second.referral_id, first.referral_id)
+    const reply = await service().post('/referrals', { affiliate_id: affiliate, amount: 1, ...sent })
+    assert.deepEqual([reply.status, reply.body.referral_id], [200, second.referral_id])
+  })
+
   test('a referral names visits and customers that exist, and tells the visit', async () => {
     const visit = async () => (await send('/visits', { affiliate_id: affiliate })).visit_id
     const ledTo = async (id: number) => (await service().get(`/visits/${id}`)).body.referral_id
