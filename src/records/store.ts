@@ -23,7 +23,7 @@ import {
   type Span,
 } from '../storage/page.ts'
 import { prepared, type Refuse } from '../storage/prepared.ts'
-import { ACCOUNTS, type Schema, type Table } from '../storage/table.ts'
+import { ACCOUNTS, foldedText, type Schema, type Table } from '../storage/table.ts'
 import type { Tables } from '../storage/tables.ts'
 import { type Fields, isSearched, type Part, partsOf } from './field.ts'
 import { type Criteria, type Filters, filtersOf } from './filters.ts'
@@ -85,12 +85,12 @@ export interface StoreOptions {
 
 /** The queries that every kind has. Each is built at its first use, so a kind has one store, made when its file is loaded. */
 export function storeOf<N extends string, T extends keyof Tables & string, F extends Fields>(
-  { name, table: definition, fields, hasDayIndex }: Kind<N, T, F>,
+  { name, table: definition, fields, indexed, hasDayIndex }: Kind<N, T, F>,
   options: StoreOptions = {},
 ): Store<F> {
   const table: string = definition.name
   const parts = partsOf(fields)
-  const orders = ordersOf(name, table, parts)
+  const orders = ordersOf(name, table, parts, indexed)
   const columns = ['id', ...parts.filter(({ field }) => field.wire).map(({ column }) => column)].map(
     column => `${table}.${column}`,
   )
@@ -186,7 +186,13 @@ function writesTo({ name: table }: Table) {
   }
 }
 
-function ordersOf(name: string, table: string, parts: readonly Part[]): Record<string, Order> {
+/** @param indexed the fields whose index lists them as they are stored */
+function ordersOf(
+  name: string,
+  table: string,
+  parts: readonly Part[],
+  indexed: readonly string[],
+): Record<string, Order> {
   const byId: Order = {
     expression: sql.ref(`${table}.id`),
     kind: 'number',
@@ -195,7 +201,8 @@ function ordersOf(name: string, table: string, parts: readonly Part[]): Record<s
   const orders: Record<string, Order> = { [`${name}_id`]: byId, id: byId }
   for (const { name, column, field } of parts) {
     if (!field.wire || field.order === false) continue
-    const order = orderOf(table, column, field)
+    const isFolded = field.folded && !field.order && !indexed.includes(name)
+    const order = isFolded ? foldedOrderOf(table, column, field) : orderOf(table, column, field)
     orders[name] = order
     if (field.made === 'time') orders.date = order
     for (const [name, { of, needs }] of Object.entries(field.orders ?? {})) {
@@ -210,6 +217,13 @@ function ordersOf(name: string, table: string, parts: readonly Part[]): Record<s
   }
   return orders
 }
+
+/** Capitals and small letters in one order, as people look names up. */
+const foldedOrderOf = (table: string, column: string, field: Part['field']): Order => ({
+  expression: sql.ref(`${table}.${column}_key`),
+  kind: 'text',
+  value: (row: object) => foldedText(field, String((row as Record<string, unknown>)[column])),
+})
 
 function orderOf(table: string, column: string, { type, nullable, order }: Part['field']): Order {
   const of = (row: object) => (row as Record<string, unknown>)[column]

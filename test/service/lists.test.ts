@@ -96,6 +96,25 @@ describeService('lists', service => {
       for (const { id } of rated) await service().delete(`/affiliates/${id}`)
     })
 
+    test('200 - by text that searches look at, as they do: in any case of letters, names of people with any accents', async () => {
+      const { id } = await service().newAffiliate('ordered')
+      for (const [index, name] of ['Zimmer', 'adams', 'Äpfel', 'apple', 'de Vries', 'ZOE', 'Zoë'].entries()) {
+        const email = `${name.replace(' ', '.')}@example.com`
+        for (const [path, sent] of [
+          ['/customers', { email, last_name: name }],
+          ['/groups', { name: `${name} ${index}` }],
+          ['/coupons', { code: `${name} ${index}`, affiliate_id: id }],
+        ] as const) {
+          assert.equal((await service().post(path, sent)).status, 201)
+        }
+      }
+      await assertOrdered('customers', 'last_name', row => String(sortable(foldAccents(row.last_name))))
+      await assertOrdered('customers', 'email', row => String(sortable(foldCase(row.email))))
+      await assertOrdered('groups', 'name', row => String(sortable(foldCase(row.name))))
+      await assertOrdered('coupons', 'code', row => String(sortable(foldCase(row.code))))
+      await service().delete(`/affiliates/${id}`)
+    })
+
     test('403 - names of affiliates order nothing for who may not read them', async () => {
       const key = await service().newKey(['payouts.read'])
       assert.equal((await service().get('/payouts', { key })).status, 200)
