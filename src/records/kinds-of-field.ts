@@ -1,7 +1,7 @@
 /** Kinds of field, for use in definitions. A field that only one record has is defined with that record. */
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type TSchema, type TString, Type } from 'typebox'
-import { decimalsReason, fromUnits, MAX_AMOUNT, sumFromUnits, toUnits } from '../base/money.ts'
+import { decimalsReason, fromUnits, MAX_AMOUNT, toUnits } from '../base/money.ts'
 import {
   choice,
   elsewhere as elsewhereSchema,
@@ -286,30 +286,37 @@ export const dated = <const C extends string>(column: C, description: string) =>
     keep: (value: string) => parseMoment(value)!.first,
   }) as const
 
+/**
+ * A time that may be empty: null in the database, and '' for callers.
+ * @param side the second that is meant by a day without a time of day
+ * @param none what an empty one means, such as 'no limit'
+ */
+export const optionalTime = (side: 'first' | 'last', description: string, none: string) => {
+  const argument = Type.Union([moment(description), Type.Literal('')], {
+    description: `${description}; empty for ${none}.`,
+  })
+  return {
+    type: 'integer',
+    nullable: true,
+    ...neither,
+    wire: Type.String({
+      description: `${description}: YYYY-MM-DD HH:MM:SS, UTC; empty if there is ${none}.`,
+    }),
+    create: Type.Optional(argument),
+    edit: Type.Optional(argument),
+    initial: null,
+    show: (stored: number | null) => (stored === null ? '' : formatTime(stored)),
+    keep: (value: string) => (value === '' ? null : parseMoment(value)![side]),
+    sample: () => null,
+  } as const
+}
+
 /** A count kept by the service; cannot be sent. */
 export const count = (description: string) =>
   ({
     ...shownNumber,
     wire: Type.Integer({ description }),
     initial: 0,
-    sample: () => 0,
-  }) as const
-
-/** An amount computed from other records; cannot be sent. */
-export const derivedAmount = (description: string) =>
-  ({
-    type: 'integer',
-    nullable: false,
-    personal: false,
-    money: 'derived',
-    wire: Type.Number({ description }),
-    initial: 0,
-    // Raw JSON, if it exceeds a number's exact range.
-    show: (value: number, { decimals }: Settings) => sumFromUnits(value, decimals) as number,
-    json: (value: number | string, { decimals }: Settings) =>
-      typeof value === 'number'
-        ? String(fromUnits(value, decimals))
-        : JSON.stringify(sumFromUnits(value, decimals)),
     sample: () => 0,
   }) as const
 

@@ -1,5 +1,7 @@
 /** Fields that callers cannot send, or that the record does not show, for use in definitions. */
 import { Type } from 'typebox'
+import { fromUnits, sumFromUnits } from '../base/money.ts'
+import type { Settings } from '../base/settings.ts'
 import { formatTime } from '../base/time.ts'
 import { type Facts, neither } from '../storage/table.ts'
 import type { Field } from './field.ts'
@@ -58,4 +60,22 @@ export const timeOnceDone = (description: string) =>
     initial: null,
     show: (stored: number | null) => (stored === null ? '' : formatTime(stored)),
     sample: () => null,
+  }) as const
+
+/** An amount computed from other records. */
+export const derivedAmount = (description: string) =>
+  ({
+    type: 'integer',
+    nullable: false,
+    personal: false,
+    money: 'derived',
+    wire: Type.Number({ description }),
+    initial: 0,
+    // Raw JSON, if it exceeds a number's exact range.
+    show: (value: number, { decimals }: Settings) => sumFromUnits(value, decimals) as number,
+    json: (value: number | string, { decimals }: Settings) =>
+      typeof value === 'number'
+        ? String(fromUnits(value, decimals))
+        : JSON.stringify(sumFromUnits(value, decimals)),
+    sample: () => 0,
   }) as const

@@ -11,7 +11,6 @@ import {
   byTypeThenValue,
   count,
   created,
-  derivedAmount,
   inAnyCase,
   oneOf,
   optionalReference,
@@ -19,7 +18,7 @@ import {
   reference,
   status,
 } from '../../records/kinds-of-field.ts'
-import { atCreation, besideRecord } from '../../records/service-fields.ts'
+import { atCreation, besideRecord, derivedAmount } from '../../records/service-fields.ts'
 import { neither } from '../../storage/table.ts'
 import { byAccountName } from './name.ts'
 

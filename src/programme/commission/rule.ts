@@ -1,9 +1,8 @@
 /** The kind rule: commission rules as callers see them. Each record is one version of a series; the newest is current. */
 import { Type } from 'typebox'
 import { formatRate, MAX_RATE, RATE_DECIMALS, toUnits } from '../../base/money.ts'
-import { choice, identifiers, line, listOf, moment } from '../../base/schemas.ts'
+import { choice, identifiers, line, listOf } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
-import { formatTime, parseMoment } from '../../base/time.ts'
 import { type Samples, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
@@ -12,6 +11,7 @@ import {
   count,
   created,
   optionalReference,
+  optionalTime,
   status,
   text,
 } from '../../records/kinds-of-field.ts'
@@ -48,29 +48,6 @@ const limit = (minimum: number, maximum: number, description: string) => {
     initial: null,
     show: (stored: number | null) => stored ?? ('' as const),
     keep: (value: number | '') => (value === '' ? null : value),
-    sample: () => null,
-  } as const
-}
-
-/** An optional time; '' for none. */
-const bound = <const C extends string>(column: C, side: 'first' | 'last', description: string) => {
-  const argument = Type.Union([moment(description), Type.Literal('')], {
-    description: `${description}; empty for no limit.`,
-  })
-  return {
-    type: 'integer',
-    nullable: true,
-    ...neither,
-    column,
-    wire: Type.String({
-      description: `${description}: YYYY-MM-DD HH:MM:SS, UTC; empty if there is no limit.`,
-    }),
-    create: Type.Optional(argument),
-    edit: Type.Optional(argument),
-    order: false,
-    initial: null,
-    show: (stored: number | null) => (stored === null ? '' : formatTime(stored)),
-    keep: (value: string) => (value === '' ? null : parseMoment(value)![side]),
     sample: () => null,
   } as const
 }
@@ -227,8 +204,16 @@ const fields = {
     MAX_DAYS,
     'Number of days for which a referral is pending before it becomes unpaid automatically. Empty or 0: it is unpaid at once.',
   ),
-  from: bound('valid_from', 'first', 'The rule applies to sales from this time on'),
-  until: bound('valid_until', 'last', 'The rule applies to sales up to and including this time'),
+  from: {
+    ...optionalTime('first', 'The rule applies to sales from this time on', 'no limit'),
+    column: 'valid_from',
+    order: false,
+  },
+  until: {
+    ...optionalTime('last', 'The rule applies to sales up to and including this time', 'no limit'),
+    column: 'valid_until',
+    order: false,
+  },
   date: created('created_at', 'When this version was created'),
 } as const
 

@@ -2,17 +2,14 @@
 import { Type } from 'typebox'
 import { choice, line, listOf } from '../../base/schemas.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
+import { anyOf, count, created, link, reference, status, words } from '../../records/kinds-of-field.ts'
 import {
-  anyOf,
-  count,
-  created,
   derivedAmount,
-  link,
-  reference,
-  status,
-  words,
-} from '../../records/kinds-of-field.ts'
-import { internalNumber, internalText, serviceOnly, timeOnceDone } from '../../records/service-fields.ts'
+  internalNumber,
+  internalText,
+  serviceOnly,
+  timeOnceDone,
+} from '../../records/service-fields.ts'
 import { integer, neither, nullable, type RowsOf, type Table, text } from '../../storage/table.ts'
 import { byAffiliateName } from '../affiliates/name.ts'
 import { itemStatuses, reasons } from './words.ts'

@@ -3,9 +3,10 @@ import { Type } from 'typebox'
 import { line, moment } from '../../base/schemas.ts'
 import { parseMoment } from '../../base/time.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
-import { amount, count, created, derivedAmount, link, status, words } from '../../records/kinds-of-field.ts'
+import { amount, count, created, link, status, words } from '../../records/kinds-of-field.ts'
 import {
   atCreation,
+  derivedAmount,
   internalNumber,
   internalText,
   serviceOnly,
