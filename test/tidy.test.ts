@@ -1,7 +1,7 @@
 /** The promises that the house makes about itself: the import arrow, what a file may know, and the generated pages. */
 import assert from 'node:assert/strict'
 import { globSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
@@ -345,6 +345,15 @@ describe('documentation', () => {
     assert.deepEqual(
       leavesOf(commandsOn(process)).filter(name => !new RegExp(`\`(affiliated )?${name}[ \`]`).test(readme)),
       [],
+    )
+  })
+
+  test('the architecture names each folder of src', () => {
+    const map = read('docs/architecture.md')
+    assert.deepEqual(
+      globSync('*/*/', { cwd: source }).filter(folder => !map.includes(`\`${basename(folder)}/\``)),
+      [],
+      'say in docs/architecture.md what these are for',
     )
   })
 
