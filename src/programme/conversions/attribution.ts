@@ -31,8 +31,6 @@ export interface Claim {
   readonly affiliateId: number
   /** Rejects the claim before the affiliate is looked up. */
   readonly reason?: Reason
-  /** Time of the click. */
-  readonly clickedAt?: number
 }
 
 /** The columns of an affiliate that decide a claim. */
