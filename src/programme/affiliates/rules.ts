@@ -190,14 +190,11 @@ export async function edit(context: RequestContext, args: EditArguments): Promis
       after: affiliate.logged(after, settings),
     })
     const isRejudged =
-      terms.some(name => after[name] !== before[name]) && (await rejudgeDraftsOf(tx, context, id))
+      store.termColumns.some(name => after[name] !== before[name]) && (await rejudgeDraftsOf(tx, context, id))
     // With what drafts have come to.
     return isRejudged ? existing(affiliate, await store.affiliates.lock(tx, id)) : after
   })
 }
-
-/** What commission depends on. */
-const terms = ['rate', 'rate_type', 'group_id'] as const
 
 /**
  * Deletes the affiliate. The account and the payouts stay.

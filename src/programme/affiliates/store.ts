@@ -130,12 +130,13 @@ export async function listAffiliates(
   return withAccount ? listWithAccounts.read(db, criteria, page) : affiliates.page(db, criteria, page)
 }
 
-const terms = prepared((db: Db, { id }: { id: number }) =>
-  db.selectFrom('affiliates').select(['rate', 'rate_type', 'group_id']).where('id', '=', id),
-)
+/** What commission depends on. */
+export const termColumns = ['rate', 'rate_type', 'group_id'] as const
+export type Terms = Pick<Affiliate, (typeof termColumns)[number]>
 
-/** The columns that commission depends on. */
-export type Terms = Pick<Affiliate, 'rate' | 'rate_type' | 'group_id'>
+const terms = prepared((db: Db, { id }: { id: number }) =>
+  db.selectFrom('affiliates').select(termColumns).where('id', '=', id),
+)
 
 /** @returns undefined if there is no such affiliate */
 export async function termsOf(db: Db, id: number): Promise<Terms | undefined> {
