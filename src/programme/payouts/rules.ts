@@ -315,7 +315,5 @@ async function missingIn(
   const isOther = affiliate_id !== undefined && affiliate_id !== before?.affiliate_id
   const isUnknown =
     isOther && !(await affiliates.isThere(db, affiliate_id)) && (await owedTo(db, affiliate_id)) <= 0n
-  return {
-    ...(isUnknown && NOBODY),
-  }
+  return isUnknown ? NOBODY : {}
 }
