@@ -8,6 +8,9 @@ export function past(verb: string): string {
   return verb.endsWith('e') ? `${verb}d` : `${verb}ed`
 }
 
+/** @param noun 'order' @returns '1 order' or '2 orders' */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 /** @param name 'payout_run' or 'payout-run' @returns 'PayoutRun' */
 export function pascalCase(name: string): string {
   return name.replace(/(?:^|[_-])(\w)/g, (_, letter) => letter.toUpperCase())

@@ -12,6 +12,7 @@ import { Failure } from '../../base/errors.ts'
 import { networksOf } from '../../base/network.ts'
 import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
+import { counted } from '../../base/words.ts'
 import { waitForTurn } from '../../settings/store.ts'
 import type { Database, Tx } from '../../storage/database.ts'
 import type { User } from '../users/store.ts'
@@ -147,7 +148,7 @@ export async function forgetAttempts(tx: Tx, { id, login_key, email_key }: User)
 function tooManyAttempts(seconds: number): Failure {
   const minutes = Math.ceil(seconds / 60)
   return new Failure('too_many_requests', {
-    message: `Too many tries. Try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`,
+    message: `Too many tries. Try again in ${counted(minutes, 'minute')}.`,
     data: { retry_after: seconds },
   })
 }

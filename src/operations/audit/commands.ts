@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { jsonLine } from '../../base/json.ts'
+import { counted } from '../../base/words.ts'
 import {
   addCommand,
   CommandFailed,
@@ -43,7 +44,7 @@ async function verify(options: CommonOptions & { anchor?: string }): Promise<voi
   if (problems.length > 0) throw new CommandFailed(`The audit log was tampered with. ${problems.join(' ')}`)
   const { seals, entries, unsealed, last_hash } = chain
   print(options, { ...chain, ...(compared && { anchor_heads: compared.heads }) }, [
-    `The audit log is whole: ${entries} entries under ${seals === 1 ? '1 seal' : `${seals} seals`}, ${unsealed} not sealed yet.`,
+    `The audit log is whole: ${entries} entries under ${counted(seals, 'seal')}, ${unsealed} not sealed yet.`,
     `last seal  ${seals} ${last_hash}`,
     compared
       ? `All ${compared.heads} heads of ${anchor} are in the log.`

@@ -16,6 +16,7 @@ import {
 import { amountText, decimalText, formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { formatTime } from '../../base/time.ts'
+import { counted } from '../../base/words.ts'
 import { factorOf } from './amounts.ts'
 import type { AppliedRate } from './calculation.ts'
 import { type Condition, definitions, isAmountField, isText, limitDecimals, limitsOf } from './conditions.ts'
@@ -227,7 +228,6 @@ function limitText({ beyond }: Part): string {
   // Older calculations have no figures.
   if (!beyond) return 'The customer has bought for longer or more often than the rule pays for'
   const { of, most, is } = beyond
-  const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`
   return of === 'payments'
     ? `The rule pays for ${counted(most, 'order')} of a customer, and this is number ${is}`
     : `The rule pays for ${counted(most, 'month')} after a customer's first order, and this one came ${counted(is, 'month')} after it`
@@ -259,7 +259,7 @@ function sentenceOfBase(
   }
   return type === 'flat'
     ? `That is ${sum}, whatever the customer pays.`
-    : `That is ${sum} for ${items} ${items === 1 ? 'item' : 'items'}.`
+    : `That is ${sum} for ${counted(items, 'item')}.`
 }
 
 function sentenceOfExchange(exchange: AppliedRate, parts: readonly Part[], { decimals }: Settings): string {

@@ -4,6 +4,7 @@ import { commandLine } from '../../base/actor.ts'
 import { amountText, decimalText } from '../../base/money.ts'
 import { MIB } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
+import { counted } from '../../base/words.ts'
 import {
   addCommand,
   CommandFailed,
@@ -91,7 +92,7 @@ async function printRun(options: CommonOptions, context: RequestContext, run: Ru
   const settings = await context.settings.current()
   const record = payoutRun.show(run, settings)
   print(options, record, [
-    `Run ${run.id} is ${run.status}: ${run.payees} ${run.payees === 1 ? 'payee' : 'payees'}, ${amountText(run.amount, settings)}, by ${run.method}; ${run.excluded} left out.`,
+    `Run ${run.id} is ${run.status}: ${counted(run.payees, 'payee')}, ${amountText(run.amount, settings)}, by ${run.method}; ${run.excluded} left out.`,
     ...(run.status === 'draft' ? [`hash  ${run.hash}`] : []),
     ...more,
   ])

@@ -4,6 +4,7 @@
  */
 import { amountText, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
+import { counted } from '../../base/words.ts'
 import { storedSum } from '../../storage/sums.ts'
 import { itemDigest } from './digest.ts'
 import { formatOf } from './formats/formats.ts'
@@ -189,7 +190,7 @@ export function differenceOf(before: Proposal, now: Proposal, settings: Settings
   if (before.amount !== now.amount || before.referrals !== now.referrals) {
     const [was, is] = [before, now].map(({ amount, referrals }) => {
       const sum = amountText(BigInt(amount), settings)
-      return `${sum} for ${referrals} ${referrals === 1 ? 'referral' : 'referrals'}`
+      return `${sum} for ${counted(referrals, 'referral')}`
     })
     return `is owed another amount, or for other referrals: ${is}, where it was ${was}.`
   }
