@@ -8,7 +8,6 @@ export const databaseOption = () =>
     .argParser(databaseUrl)
     .default('sqlite:./data/affiliated.db')
 
-/** File with the key that seals payment details. */
 export const secretKeyOption = () =>
   new Option(
     '--secret-key-file <path>',
