@@ -7,8 +7,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { CompiledQuery, type Kysely, sql } from 'kysely'
-import type pg from 'pg'
-import { parse, toClientConfig } from 'pg-connection-string'
 import { messageOf } from '../../base/unknown.ts'
 import { BRIEF_MS } from '../advisory-locks.ts'
 import type { ReadBudget } from '../budget.ts'
@@ -23,7 +21,6 @@ import {
   LostRace,
   type TransactionMode,
   type Tx,
-  UrlInvalid,
 } from '../database.ts'
 import { refusals } from '../migrations.ts'
 import { prepared } from '../prepared.ts'
@@ -31,20 +28,23 @@ import { ReadinessProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { Turns } from '../turns.ts'
-import { isLostRace } from './errors.ts'
+import { isForLock, isLostRace } from './errors.ts'
 import { objectsOf, wantedObjects } from './objects.ts'
 import { Places } from './places.ts'
-import { PostgresPool, QUEUE_TIMEOUT_MS } from './pool.ts'
+import { LONG_LOCK_MS, PostgresPool, QUEUE_TIMEOUT_MS, WAITING_LONGER } from './pool.ts'
 import { type Read, readingBy } from './reading.ts'
 import { ReplicaReader } from './replica.ts'
 import { postgresSearch } from './search.ts'
 import { NO_LIMIT, type Session } from './session.ts'
 import { readSnapshot, Transaction } from './transaction.ts'
+import { configOf } from './url.ts'
 
 /** Share of the connections for long reads. */
 const LONG_READS = 0.3
 /** Share of the connections that no transaction takes, so that reads do not wait for writes. */
 const ONLY_READS = 0.2
+/** Share of the transactions in progress that may wait long for a lock. */
+const WAITING_LONG = 0.5
 const ATTEMPTS = 10
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 200
@@ -67,7 +67,7 @@ const STEADY = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 
 const waitingBriefly = statement(`SET LOCAL lock_timeout = ${BRIEF_MS}`)
 
-const beingTheOnlyOneOfMany = statement(`SELECT pg_advisory_xact_lock(${MANY_LOCK})`)
+const beingTheOnlyOneOfMany = statement(`SELECT ${WAITING_LONGER}, pg_advisory_xact_lock(${MANY_LOCK})`)
 
 const withoutLimits = [
   NO_LIMIT,
@@ -192,44 +192,6 @@ async function isOurs(db: Kysely<Tables>): Promise<boolean> {
   return rows[0]!.ours
 }
 
-const TLS_PARAMETERS = ['sslmode', 'sslnegotiation', 'sslrootcert', 'sslcert', 'sslkey']
-
-/** Several hosts after user and password (which may contain commas), or in the parameter `host`. */
-const SEVERAL_HOSTS = /^\w+:\/\/(?:[^/?]*@|(?![^/?]*@))[^@/?]*,|[?&]host=[^&]*,/
-
-/** `sslmode` has the same meaning as for PostgreSQL's own programs. */
-function configOf(url: string): pg.ClientConfig {
-  if (SEVERAL_HOSTS.test(url)) {
-    throw new UrlInvalid(
-      'The database URL names several hosts: name one address, which leads to the primary also after a failover.',
-    )
-  }
-  const parameters = URL.canParse(url) ? new URL(url).searchParams : new URLSearchParams()
-  const names = [...parameters.keys()]
-  const repeated = names.find((name, index) => names.indexOf(name) !== index)
-  if (repeated !== undefined) {
-    throw new UrlInvalid(`The database URL says ${repeated} twice: say it once.`)
-  }
-  // A misspelt parameter would leave the connection without TLS.
-  const misspelt = names.find(name => /ssl/i.test(name) && !TLS_PARAMETERS.includes(name))
-  if (misspelt !== undefined) {
-    throw new UrlInvalid(
-      `The database URL says ${misspelt}, which is not known. What TLS is to be like is said by ${TLS_PARAMETERS.join(', ')}.`,
-    )
-  }
-  const sslmode = parameters.get('sslmode')
-  if (sslmode !== null && !['disable', 'require', 'verify-ca', 'verify-full'].includes(sslmode)) {
-    throw new UrlInvalid(
-      `sslmode must be disable, require, verify-ca or verify-full; with ${sslmode}, somebody in between could choose.`,
-    )
-  }
-  try {
-    return toClientConfig(parse(url, { useLibpqCompat: true }))
-  } catch (error) {
-    throw new UrlInvalid(`The database URL cannot be read: ${messageOf(error)}`, error)
-  }
-}
-
 class PostgresDatabase implements Database {
   readonly engine = postgres
   readonly schema: Schema
@@ -240,9 +202,11 @@ class PostgresDatabase implements Database {
   /** For long reads. */
   readonly #turns: Turns
   readonly #writers: Places
+  /** Transactions that wait long for a lock, so that others have places. */
+  readonly #waitingLong: Places
   /** Transactions of many records take turns before they take a place among the writers, who would otherwise wait behind them. */
   readonly #ofMany = new Places(1, MANY_TIMEOUT_MS)
-  readonly #probe = new ReadinessProbe(work => this.#untilUndisturbed(work))
+  readonly #probe = new ReadinessProbe(work => this.#run(work, undefined))
 
   constructor(
     schema: Schema,
@@ -252,7 +216,9 @@ class PostgresDatabase implements Database {
   ) {
     this.schema = schema
     this.#turns = new Turns(Math.max(1, Math.floor(poolSize * LONG_READS)))
-    this.#writers = new Places(poolSize - Math.floor(poolSize * ONLY_READS), QUEUE_TIMEOUT_MS)
+    const writers = poolSize - Math.floor(poolSize * ONLY_READS)
+    this.#writers = new Places(writers, QUEUE_TIMEOUT_MS)
+    this.#waitingLong = new Places(Math.ceil(writers * WAITING_LONG), LONG_LOCK_MS)
     this.#primary = primary
     this.#replicaReader = replicaReader
     this.reader = primary.db
@@ -302,15 +268,17 @@ class PostgresDatabase implements Database {
   #run<T>(work: (tx: Tx) => Promise<T>, mode: TransactionMode | undefined): Promise<T> {
     if (mode === 'brief') return this.#briefly(work)
     if (mode === 'many') return this.#asTheOnlyOneOfMany(work)
-    return this.#untilUndisturbed(work, mode === 'steady' ? STEADY : 'BEGIN')
+    return this.#untilUndisturbed(() => this.#attemptTwice(work, mode === 'steady' ? STEADY : 'BEGIN'))
   }
 
   #asTheOnlyOneOfMany<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     return this.#ofMany.within(() =>
-      this.#untilUndisturbed(async tx => {
-        await beingTheOnlyOneOfMany.later(tx, {})
-        return work(tx)
-      }),
+      this.#untilUndisturbed(() =>
+        this.#attempt(async tx => {
+          await beingTheOnlyOneOfMany.later(tx, {})
+          return work(tx)
+        }),
+      ),
     )
   }
 
@@ -333,12 +301,14 @@ class PostgresDatabase implements Database {
 
   cutOff(): void {
     this.#ofMany.sendAway()
+    this.#waitingLong.sendAway()
     this.#writers.sendAway()
     this.#primary.cutOff()
   }
 
   async close(): Promise<void> {
     this.#ofMany.close()
+    this.#waitingLong.close()
     this.#writers.close()
     await Promise.all([this.#replicaReader?.close(), this.#primary.close()])
   }
@@ -348,6 +318,22 @@ class PostgresDatabase implements Database {
       const session = await this.#primary.connect(leftMs)
       return this.#transact(session, work, begin)
     })
+  }
+
+  /** Waits for locks briefly, and if that is not enough, once more and longer. */
+  async #attemptTwice<T>(work: (tx: Tx) => Promise<T>, begin: string): Promise<T> {
+    try {
+      return await this.#attempt(work, begin)
+    } catch (error) {
+      if (!isForLock(error) || !this.#primary.mayWaitLonger) throw error
+      return this.#waitingLong.within((leftMs = LONG_LOCK_MS) =>
+        this.#attempt(async tx => {
+          // 0 would be without a limit.
+          await sql.raw(`SET LOCAL lock_timeout = ${Math.ceil(leftMs) + 1}`).execute(tx)
+          return work(tx)
+        }, begin),
+      )
+    }
   }
 
   async #transact<T>(session: Session, work: (tx: Tx) => Promise<T>, begin: string): Promise<T> {
@@ -362,10 +348,10 @@ class PostgresDatabase implements Database {
     }
   }
 
-  async #untilUndisturbed<T>(work: (tx: Tx) => Promise<T>, begin = 'BEGIN'): Promise<T> {
+  async #untilUndisturbed<T>(attempt: () => Promise<T>): Promise<T> {
     for (let number = 1; ; number += 1) {
       try {
-        return await this.#attempt(work, begin)
+        return await attempt()
       } catch (error) {
         if (!isLostRace(error)) throw error
         if (number === ATTEMPTS) throw new DatabaseUnavailable('PostgreSQL: too many conflicts', error)

@@ -49,6 +49,11 @@ export function isLostRace(error: unknown): boolean {
   )
 }
 
+/** Whether work has waited too long for a lock that somebody else has. */
+export function isForLock(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && error.reason === 'busy'
+}
+
 /** Whether the server, a pooler before it or the operating system grants no further connection. */
 export function isForTooMany(error: unknown): boolean {
   const code = codeOf(error)

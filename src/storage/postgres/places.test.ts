@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { FreezableWire } from '../../../test/freezable.ts'
-import { engines, serviceOn } from '../../../test/harness.ts'
+import { engines, openDatabase, serviceOn } from '../../../test/harness.ts'
 import { execute } from '../../../test/postgres.ts'
 import { DatabaseUnavailable } from '../database.ts'
 import { Places } from './places.ts'
@@ -107,21 +108,23 @@ test('a connection that is silent for longer than a statement may take is given 
   assert.notEqual(await processId(), pid)
 })
 
-test('a transaction whose process sends nothing more ends before those who wait for its locks give up', async t => {
+test('a transaction whose process sends nothing more ends before those who wait for its locks give up', {
+  timeout: 30_000,
+}, async t => {
   const fresh = await engines.PostgreSQL!()
-  const pools = [1, 2].map(
-    () => new PostgresPool({ connectionString: fresh.url }, { size: 1, statementMs: 60_000 }),
-  )
+  const statementMs = 60_000
+  const pool = new PostgresPool({ connectionString: fresh.url }, { size: 1, statementMs })
+  const waiting = await openDatabase(fresh.url, { poolSize: 1, statementMs })
   t.after(async () => {
-    await Promise.all(pools.map(pool => pool.close()))
+    await Promise.all([pool.close(), waiting.close()])
     await fresh.remove()
   })
-  const [frozen, waiting] = await Promise.all(pools.map(pool => pool.connect()))
-  const lock = 'BEGIN; LOCK TABLE settings IN EXCLUSIVE MODE'
-  await frozen!.client.query(lock)
-  await waiting!.client.query(lock)
-  await assert.rejects(frozen!.client.query('SELECT 1'))
-  for (const { client } of [frozen!, waiting!]) client.release(true)
+  const frozen = await pool.connect()
+  const lock = 'LOCK TABLE settings IN EXCLUSIVE MODE'
+  await frozen.client.query(`BEGIN; ${lock}`)
+  await waiting.transaction(tx => sql.raw(lock).execute(tx))
+  await assert.rejects(frozen.client.query('SELECT 1'))
+  frozen.client.release(true)
 })
 
 test('idle connections that are handed out do not pass for answers', async t => {

@@ -18,7 +18,7 @@ import { memberOf, messageOf } from '../../base/unknown.ts'
 import { DatabaseUnavailable } from '../database.ts'
 import { rowsOf } from '../rows.ts'
 import type { Tables } from '../tables.ts'
-import { isForTooMany } from './errors.ts'
+import { isForLock, isForTooMany } from './errors.ts'
 import { type Read, readingBy, statementOf } from './reading.ts'
 import { isOfNames, Naming, Session } from './session.ts'
 import { type Result, streamOf } from './trip.ts'
@@ -40,8 +40,13 @@ const SILENT = 1.5
 const CLOSE_MS = 2000
 /** The shortest time between two calls of `beginAnew`: while the server is read-only, others go on reading from it. */
 const ANEW_EVERY_MS = 1000
-/** How long to wait for a lock. */
-const LOCK_MS = 8000
+/** How long to wait for a lock: soon all connections would wait for a table that somebody keeps locked. */
+const LOCK_MS = 1000
+/** The same for what may wait longer: commands, and transactions that have waited before. */
+export const LONG_LOCK_MS = 8000
+/** Expression by which a transaction waits longer from then on, unless something else was set. */
+export const WAITING_LONGER = `CASE current_setting('lock_timeout') WHEN '${LOCK_MS / 1000}s'
+  THEN set_config('lock_timeout', '${LONG_LOCK_MS}', true) END`
 /**
  * How long the server waits for the next statement of a transaction; less than others wait for its locks. Only a process that is
  * frozen or cut off from the network takes longer.
@@ -93,8 +98,11 @@ export class PostgresPool {
   #pulse: NodeJS.Timeout | undefined
   /** Rejects the callers that wait for a connection. */
   readonly #waiting = new Set<(reason: Error) => void>()
+  /** Statements that have waited too long for a lock, and whether somebody tries again. */
+  readonly #locked = new Map<string, boolean>()
   #away = false
   #isCutOff = false
+  readonly #isForCommands: boolean
   #isAsking = false
   /** The server to which the newest connection has led. */
   #server: string | undefined
@@ -106,11 +114,12 @@ export class PostgresPool {
   constructor(config: pg.ClientConfig, { size, statementMs, isNaming = true }: PoolOptions) {
     this.#naming = new Naming(isNaming)
     this.#silentMs = statementMs === undefined ? Number.POSITIVE_INFINITY : statementMs * SILENT
+    this.#isForCommands = statementMs === undefined
     this.#config = {
       ...config,
       types,
       keepAlive: true,
-      lock_timeout: LOCK_MS,
+      lock_timeout: this.#isForCommands ? LONG_LOCK_MS : LOCK_MS,
       ...(statementMs !== undefined && { statement_timeout: statementMs }),
     }
     this.pool = new pg.Pool({
@@ -141,6 +150,11 @@ export class PostgresPool {
     })
     this.pool.on('remove', client => this.#sessions.delete(client))
     this.db = readingBy(this.read)
+  }
+
+  /** Whether work that has waited too long for a lock may be done again, and wait longer. */
+  get mayWaitLonger(): boolean {
+    return !this.#isForCommands && !this.#isCutOff
   }
 
   #sessionOf(client: pg.PoolClient): Session {
@@ -200,12 +214,31 @@ export class PostgresPool {
 
   /** Runs a single statement on any free connection. */
   readonly read: Read = <R>(text: string, values: readonly unknown[], isNamed: boolean) =>
-    this.reading(async session => {
-      const { rows } = await new Promise<Result>((resolve, reject) =>
-        session.send(statementOf({ text, values, isNamed }, resolve, reject)),
-      )
-      return rowsOf<R>(rows)
+    this.reading(session => {
+      const run = async () => {
+        const { rows } = await new Promise<Result>((resolve, reject) =>
+          session.send(statementOf({ text, values, isNamed }, resolve, reject)),
+        )
+        return rowsOf<R>(rows)
+      }
+      return isNamed ? this.#unlessLocked(text, run) : run()
     })
+
+  /** Where a statement has waited too long for a lock, one at a time tries again; the others would only take connections. */
+  async #unlessLocked<T>(text: string, run: () => Promise<T>): Promise<T> {
+    const isTried = this.#locked.get(text)
+    if (isTried) throw new DatabaseUnavailable('PostgreSQL: somebody keeps a table locked', undefined, 'busy')
+    if (isTried === false) this.#locked.set(text, true)
+    try {
+      const result = await run()
+      this.#locked.delete(text)
+      return result
+    } catch (error) {
+      if (isForLock(error)) this.#locked.set(text, false)
+      else this.#locked.delete(text)
+      throw error
+    }
+  }
 
   /** Runs work that only reads on any free connection. */
   async reading<T>(work: (session: Session) => Promise<T>): Promise<T> {
