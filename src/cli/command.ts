@@ -64,7 +64,7 @@ export async function withNewDatabase<T>(
   return withDatabase(source, work, {})
 }
 
-/** For checks: changes nothing, so that a second check finds the same. */
+/** For commands that only read: changes nothing, and works where nothing may be written. */
 export async function withUntouchedDatabase<T>(
   source: Source,
   work: (database: Database) => Promise<T>,

@@ -8,8 +8,8 @@ import {
   checkedArguments,
   print,
   table,
-  withDatabase,
   withNewDatabase,
+  withUntouchedDatabase,
 } from '../cli/command.ts'
 import { changeSettings, loadSettings, onBehalfOf, settingsRecord } from './rules.ts'
 import { settingsChanges } from './schema.ts'
@@ -50,7 +50,7 @@ function nameArgument(command: Command, required: boolean) {
 }
 
 async function get(name: string | undefined, options: CommonOptions): Promise<void> {
-  const record = recordOf(await withDatabase(options, ({ reader }) => loadSettings(reader)))
+  const record = recordOf(await withUntouchedDatabase(options, ({ reader }) => loadSettings(reader)))
   const fields = Object.entries(record).filter(([field]) => name === undefined || field === name)
   show(options, Object.fromEntries(fields))
 }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { messageOf } from '../base/unknown.ts'
 import {
   type Database,
   DatabaseUnavailable,
@@ -164,6 +165,14 @@ const older = (version: number) =>
     `The database has schema ${version}, and this program knows ${migrations.length}: stop the service that uses it, and run \`affiliated migrate\` or start this version, which brings it up to date.`,
   )
 
+const reasonOf = (error: unknown) => (error instanceof DatabaseUnavailable ? error.reason : undefined)
+
+const takesNoWrites = (error: unknown) =>
+  new DatabaseUnusable(
+    `The database takes no writes, as a standby does, or one that is set to be read only (${messageOf(error)}).`,
+    error,
+  )
+
 /** @throws DatabaseUnusable if the tables are not those of this program */
 export async function refuseOtherVersion(db: Db): Promise<void> {
   const version = await versionOf(db)
@@ -203,8 +212,9 @@ async function onceMigrated<T>(database: Database, work: (tx: Tx) => Promise<T>)
     try {
       return await database.transaction(work)
     } catch (error) {
-      const isBusy = error instanceof DatabaseUnavailable && error.reason === 'busy'
-      if (!isBusy || performance.now() > giveUpAt) throw error
+      const reason = reasonOf(error)
+      if (reason === 'read-only') throw takesNoWrites(error)
+      if (reason !== 'busy' || performance.now() > giveUpAt) throw error
       const version = await versionOf(database.reader).catch(() => 0)
       if (version === 0 || version >= migrations.length) throw error
     }

@@ -8,6 +8,7 @@ import {
   table,
   withDatabase,
   withNewDatabase,
+  withUntouchedDatabase,
 } from '../../cli/command.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
 import { accountNamed } from '../users/commands.ts'
@@ -95,7 +96,7 @@ function presetOf(
 
 async function list(options: CommonOptions): Promise<void> {
   const all = { order: orders.id!, descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
-  const keys = (await withDatabase(options, ({ reader }) => listKeys(reader, {}, all))).map(printed)
+  const keys = (await withUntouchedDatabase(options, ({ reader }) => listKeys(reader, {}, all))).map(printed)
   const rows = keys.map(key => [
     key.public_key,
     key.name,

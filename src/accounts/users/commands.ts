@@ -11,6 +11,7 @@ import {
   table,
   withDatabase,
   withNewDatabase,
+  withUntouchedDatabase,
 } from '../../cli/command.ts'
 import { readUpTo } from '../../cli/files.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
@@ -145,7 +146,7 @@ async function passwordOf({
 }
 
 async function list(options: CommonOptions): Promise<void> {
-  const users = await withDatabase(options, async ({ reader }) => {
+  const users = await withUntouchedDatabase(options, async ({ reader }) => {
     const users: User[] = []
     for (;;) {
       const next = await usersAfter(reader, users.at(-1)?.id ?? 0, 1000)

@@ -7,7 +7,6 @@ import {
   type CommonOptions,
   print,
   printParts,
-  withDatabase,
   withUntouchedDatabase,
 } from '../../cli/command.ts'
 import { showProgress } from '../../cli/progress.ts'
@@ -53,7 +52,7 @@ async function verify(options: CommonOptions & { anchor?: string }): Promise<voi
 }
 
 async function exportEntries(options: CommonOptions): Promise<void> {
-  await withDatabase(options, ({ reader }) =>
+  await withUntouchedDatabase(options, ({ reader }) =>
     printParts(options, options.json ? jsonLine({ entries: entries(reader) }) : lines(reader)),
   )
 }

@@ -11,6 +11,7 @@ import {
   printParts,
   type Terminal,
   withDatabase,
+  withUntouchedDatabase,
 } from '../../cli/command.ts'
 import type { Context } from '../../events/write.ts'
 import { findByEmail } from '../../programme/customers/rules.ts'
@@ -46,7 +47,7 @@ export function addCustomerCommands(program: Command): void {
 }
 
 async function exportCustomerData(name: string, options: CommonOptions): Promise<void> {
-  await withDatabase(options, async database => {
+  await withUntouchedDatabase(options, async database => {
     const context = contextOf(database)
     const { id } = await customerNamed(context, name)
     await printParts(options, exportCustomer(context, options.features, id))
@@ -79,7 +80,7 @@ async function customerNamed(
 }
 
 async function exportData(login: string, options: CommonOptions): Promise<void> {
-  await withDatabase(options, async database => {
+  await withUntouchedDatabase(options, async database => {
     const { id } = await accountNamed(database, login)
     await printParts(options, exportPerson(contextOf(database), options.features, id))
   })

@@ -3,7 +3,14 @@ import { commandLine } from '../../base/actor.ts'
 import { CSV_BEGINNING, csvLine } from '../../base/csv.ts'
 import { decimalText } from '../../base/money.ts'
 import { formatTime } from '../../base/time.ts'
-import { addCommand, type CommonOptions, print, printParts, table, withDatabase } from '../../cli/command.ts'
+import {
+  addCommand,
+  type CommonOptions,
+  print,
+  printParts,
+  table,
+  withUntouchedDatabase,
+} from '../../cli/command.ts'
 import { writeWhole } from '../../cli/files.ts'
 import { identifier } from '../../cli/options.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
@@ -59,7 +66,7 @@ const journalColumns = [
 async function writeJournal(file: string, options: CommonOptions & Days, self: Command): Promise<void> {
   if (options.json && file === '-') self.error('error: --json needs a file')
   const total = { lines: 0, sum: 0n }
-  const settings = await withDatabase(options, async database => {
+  const settings = await withUntouchedDatabase(options, async database => {
     const context = onBehalfOf(commandLine, database)
     const current = await context.settings.current()
     const journal = () => journalOf(context, options)
@@ -96,7 +103,7 @@ async function showStatement(
   affiliateId: number,
   options: CommonOptions & Days & { csv?: true },
 ): Promise<void> {
-  await withDatabase(options, async database => {
+  await withUntouchedDatabase(options, async database => {
     const context = onBehalfOf(commandLine, database)
     const settings = await context.settings.current()
     const statement = await statementOf(context, affiliateId, options)

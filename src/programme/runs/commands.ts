@@ -14,6 +14,7 @@ import {
   printParts,
   table,
   withDatabase,
+  withUntouchedDatabase,
 } from '../../cli/command.ts'
 import { piecesOf, readUpTo, writeWhole } from '../../cli/files.ts'
 import { identifier, secretKeyOption } from '../../cli/options.ts'
@@ -88,6 +89,9 @@ const addRunCommand = (parent: Command, name: string, description: string) =>
 const onDatabase = <T>(options: CommonOptions, work: (context: RequestContext) => Promise<T>): Promise<T> =>
   withDatabase(options, database => work(onBehalfOf(commandLine, database)))
 
+const reading = <T>(options: CommonOptions, work: (context: RequestContext) => Promise<T>): Promise<T> =>
+  withUntouchedDatabase(options, database => work(onBehalfOf(commandLine, database)))
+
 async function printRun(options: CommonOptions, context: RequestContext, run: RunRow, more: string[] = []) {
   const settings = await context.settings.current()
   const record = payoutRun.show(run, settings)
@@ -99,7 +103,7 @@ async function printRun(options: CommonOptions, context: RequestContext, run: Ru
 }
 
 async function list(options: CommonOptions): Promise<void> {
-  await onDatabase(options, async context => {
+  await reading(options, async context => {
     const settings = await context.settings.current()
     const all = {
       order: rules.reading.orders.id!,
@@ -183,7 +187,7 @@ async function linesOf(context: RequestContext, { id }: Pick<Run, 'id'>): Promis
 const argumentsOf = (run: number, others: Record<string, unknown> = {}) => ({ payout_run_id: run, ...others })
 
 async function show(id: number, options: CommonOptions): Promise<void> {
-  await onDatabase(options, async context => {
+  await reading(options, async context => {
     const found = await rules.reading.get(context, id)
     const settings = await context.settings.current()
     const reconciliation = await rules.reconcile(context, id)
@@ -220,7 +224,7 @@ async function cancel(run: number, options: CommonOptions & { notHandedOver?: tr
 }
 
 async function reconcile(id: number, options: CommonOptions): Promise<void> {
-  await onDatabase(options, async context => {
+  await reading(options, async context => {
     if (options.json) print(options, await rules.reconcile(context, id), [])
     else options.terminal.stdout.write(await rules.reconciliationCsv(context, id))
   })
