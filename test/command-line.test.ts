@@ -545,6 +545,28 @@ describe('serve', () => {
     assert.ok(stdout.includes(`administration area at ${new URL(address).origin}/admin\n`))
   })
 
+  for (const place of ['a full disk', 'nobody']) {
+    test(`the first start says how to get in when it prints to ${place}`, {
+      skip: place === 'a full disk' && !existsSync('/dev/full'),
+    }, async () => {
+      const url = `sqlite:${join(folder.path, `${place}.db`)}`
+      const full = place === 'nobody' ? undefined : openSync('/dev/full', 'w')
+      const child = spawn(process.execPath, [launcher, 'serve', '--port', '0', '--database', url], {
+        stdio: ['ignore', full ?? 'pipe', 'pipe'],
+      })
+      child.stdout?.destroy()
+      if (full !== undefined) closeSync(full)
+      let stderr = ''
+      child.stderr!.on('data', chunk => {
+        stderr += chunk
+      })
+      await until(() => stderr.includes('affiliated users password admin'))
+      child.kill()
+      await once(child, 'close')
+      assert.equal((await runCommand(['users', 'password', 'admin', '--database', url])).code, 0)
+    })
+  }
+
   test('1 - the first key cannot be made: neither is its account, so the next start makes both', async () => {
     const { url, refuse, allow } = await refusing('api_keys')
     refuse()

@@ -132,6 +132,7 @@ async function runServe(
     const ready = `affiliated answers at ${url}${basePaths[0]}`
     if (!access) return print(options, { url }, [ready])
     const { login, password, publicKey, token } = access
+    options.terminal.stdout.once('error', () => options.terminal.stderr.write(notShown(login)))
     print(options, { url, login, password, public_key: publicKey, token }, [
       ready,
       '',
@@ -152,6 +153,10 @@ async function runServe(
     setImmediate(() => process.exit()).unref()
   })
 }
+
+/** What is printed only once is lost if its reader is gone or its disk full. */
+const notShown = (login: string) =>
+  `The first password and key could not be printed. Set a password: affiliated users password ${login}. Create a key: affiliated keys create --name first --user ${login}\n`
 
 async function runMigrate(options: CommonOptions): Promise<void> {
   // Opening a database migrates it.
