@@ -10,7 +10,7 @@ import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
-import { sealEntries } from '../src/events/seal.ts'
+import { sealAll, sealEntries } from '../src/events/seal.ts'
 import { verifyChain } from '../src/events/verify.ts'
 import { write } from '../src/events/write.ts'
 import { within } from '../src/storage/database.ts'
@@ -174,7 +174,8 @@ test('1 - what is no backup is not restored, and the database stays as it is', a
     join(folder.path, 'none.db'),
     file,
   ]) {
-    await fails(/^error: /, 'restore', source, '--database', url)
+    const named = [garbage, damaged, short, other].includes(source) ? source : ''
+    await fails(new RegExp(`^error: .*${named}`), 'restore', source, '--database', url)
     assert.deepEqual(await readFile(file), before, source)
   }
   await fails(/ is a folder, and no backup\.$/m, 'restore', folder.path, '--database', url)
@@ -186,6 +187,9 @@ test('1 - what is no backup is not restored, and the database stays as it is', a
     '--database',
     `sqlite:${folder.path}/none.db`,
   )
+  const unmade = join(folder.path, 'unmade.db')
+  await fails(/garbage\.db: file is not a database\.$/m, 'backup', unmade, '--database', `sqlite:${garbage}`)
+  await fails(/garbage\.db .*another file was meant/, 'check', '--database', `sqlite:${garbage}`)
   await succeeds('check', '--database', url)
   // One that is damaged is what a backup is for.
   await writeFile(file, bytes)
@@ -452,6 +456,7 @@ test('audit verify and export', async t => {
   for (let number = 0; number < 600; number += 50) {
     await Promise.all(Array.from({ length: 50 }, (_, one) => service.newAffiliate(`many${number + one}`)))
   }
+  await sealAll(service.database)
   const exported = await runCommand(['audit', 'export', '--database', databaseUrl])
   const entries = exported.stdout
     .trim()

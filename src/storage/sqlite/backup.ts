@@ -21,6 +21,7 @@ import { flush, partialOf, placeNew, removedAfter } from '../../base/files.ts'
 import { messageOf } from '../../base/unknown.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { openDatabase } from '../open.ts'
+import { openToRead } from './connect.ts'
 import { isLocked } from './errors.ts'
 import { fileOf, inUse, isFolder, makeFolder, refuseForeign, refuseMissing } from './files.ts'
 
@@ -48,7 +49,7 @@ export async function backupDatabase(
   const prepare = () => refuseTaken(destination, force)
   return writeBeside(destination, 'The backup was not made', prepare, async partial => {
     await copyPages(file, partial)
-    checkFile(partial, file)
+    naming(file, () => checkFile(partial, file))
     await complete(`sqlite:${partial}`)
     await flush(partial)
     if (force) renameSync(partial, destination)
@@ -80,7 +81,7 @@ export async function restoreDatabase(url: string, source: string): Promise<stri
     else copyFileSync(origin, partial)
     // A copy has the mode of the original.
     chmodSync(partial, 0o600)
-    checkFile(partial, origin)
+    naming(origin, () => checkFile(partial, origin))
     // Migrated before it is moved into place: a backup of a newer version is refused here.
     await (await openDatabase(`sqlite:${partial}`, [], { existing: true })).close()
     await flush(partial)
@@ -141,11 +142,23 @@ function refuseTaken(destination: string, force: boolean): void {
 
 /** Copies all pages as of one moment, including those in the log. */
 async function copyPages(file: string, target: string): Promise<void> {
-  const source = new DatabaseSync(file, { readOnly: true, timeout: 5000 })
+  const source = naming(file, () => openToRead(file))
   try {
     await backup(source, target, { rate: ALL_PAGES })
+  } catch (error) {
+    throw new Error(`${file} could not be copied into ${target}: ${messageOf(error)}`, { cause: error })
   } finally {
     source.close()
+  }
+}
+
+/** Names the file that work is about in its errors. */
+function naming<T>(file: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof DatabaseUnusable) throw error
+    throw new Error(`${file}: ${messageOf(error)}`, { cause: error })
   }
 }
 

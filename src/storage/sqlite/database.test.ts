@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { engines, openDatabase, temporaryFolder } from '../../../test/harness.ts'
 import { type Database, DatabaseUnavailable, type Tx } from '../database.ts'
+import { backupDatabase } from './backup.ts'
 import { openToRead } from './connect.ts'
 import { inDoubt, isInDoubt, translate } from './errors.ts'
 
@@ -166,12 +167,13 @@ test('identifiers that are reserved at the same moment are different ones', asyn
 /** The account `nobody`, where this is run by root, who may write everywhere. */
 const NOBODY = 65_534
 
-test('a database is read from a folder in which the account may create no log', async t => {
-  const folder = await temporaryFolder()
-  t.after(() => {
+test('a database is read and backed up from a folder in which the account may create no log', async t => {
+  const [folder, other] = await Promise.all([temporaryFolder(), temporaryFolder()])
+  t.after(async () => {
     chmodSync(folder.path, 0o700)
-    return folder.remove()
+    await Promise.all([folder.remove(), other.remove()])
   })
+  chmodSync(other.path, 0o777)
   const file = join(folder.path, 'a.db')
   await (await openDatabase(`sqlite:${file}`)).close()
   chmodSync(file, 0o444)
@@ -182,6 +184,8 @@ test('a database is read from a folder in which the account may create no log', 
     const database = openToRead(file)
     assert.equal(database.prepare('SELECT count(*) AS count FROM affiliates').get()!.count, 0)
     database.close()
+    const options = { force: false, complete: async () => {} }
+    assert.ok(await backupDatabase(`sqlite:${file}`, join(other.path, 'b.db'), options))
   } finally {
     if (isRoot) process.seteuid!(0)
   }

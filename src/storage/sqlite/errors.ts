@@ -38,6 +38,16 @@ const reasons = new Map<number, Reason>([
   [SQLITE_CORRUPT, 'damaged'],
   [SQLITE_NOTADB, 'damaged'],
 ])
+const advices = new Map([
+  [
+    SQLITE_CORRUPT,
+    '. The file of the database is damaged: stop the service, keep the file, and restore the last backup',
+  ],
+  [
+    SQLITE_NOTADB,
+    '. Either another file was meant; or the beginning of this one is damaged: stop the service, keep the file, and restore the last backup',
+  ],
+])
 /** Codes of a failed COMMIT that were raised before the commit record was written to the log. */
 const NOT_COMMITTED = new Set([SQLITE_BUSY, SQLITE_LOCKED, SQLITE_READONLY, SQLITE_FULL, SQLITE_CONSTRAINT])
 
@@ -122,9 +132,6 @@ export function translate(error: unknown): unknown {
   const known = reasons.get(errcode ?? 0) ?? reasons.get(primaryCode(error))
   const reason = NO_ANSWER.has(codeOf(error)) ? 'no answer' : known
   if (reason === undefined) return error
-  const advice =
-    reason === 'damaged'
-      ? '. The file of the database is damaged: stop the service, keep the file, and restore the last backup'
-      : ''
+  const advice = advices.get(primaryCode(error)) ?? ''
   return new DatabaseUnavailable(`SQLite: ${wordsOf(error)}${advice}`, error, reason)
 }
