@@ -5,7 +5,7 @@
 import { CsvError, type NamedRow, readNamed } from '../../base/csv.ts'
 import { Failure, missingArguments } from '../../base/errors.ts'
 import { foldCase } from '../../base/text.ts'
-import { inTransaction, type RequestContext, write } from '../../events/write.ts'
+import { inTransaction, type RequestContext, writeMany } from '../../events/write.ts'
 import { argumentsOf } from '../../http/discovery.ts'
 import type { Tx } from '../../storage/database.ts'
 import { createOrFind, lockIfJudged, withAffiliate } from './rules.ts'
@@ -143,7 +143,7 @@ async function importBatch(
     }
     if (!keeps || outcome.errors.length > 0) throw new RolledBack()
   }
-  await write(context, work).catch(refuseOther)
+  await writeMany(context, work).catch(refuseOther)
   for (const error of outcome.errors) fail(result, error)
   // A line that was valid at the first reading is not any more: nothing of its batch is imported.
   if (keeps && outcome.errors.length > 0) return
