@@ -1,18 +1,16 @@
 import { FormControlLabel, FormLabel, Radio, RadioGroup } from '@mui/material'
 import { useState } from 'react'
-import { CreateBase, type RaRecord, ReferenceInput, required, SelectInput, TextInput } from 'react-admin'
+import { type RaRecord, ReferenceInput, required, SelectInput, TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
-import { newIdempotencyKeys } from '../api.ts'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { useCan, useSession } from '../session.tsx'
-import { CarefulForm, ChoiceInput, FormButtons, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
+import { ChoiceInput, FormSection, RateInput, Row, rateOf } from '../ui/form.tsx'
 import { rateText, useMoney } from '../ui/format.ts'
-import { Page } from '../ui/Page.tsx'
 import { RecordChoice } from '../ui/RecordChoice.tsx'
-import { RecordEdit, useSaving } from '../ui/RecordForms.tsx'
+import { RecordCreate, RecordEdit } from '../ui/RecordForms.tsx'
 import { choicesOf } from '../ui/words.ts'
 import { type User, userName } from '../users/user.ts'
-import { type Affiliate, nameOf, parent, statuses } from './affiliate.tsx'
+import { type Affiliate, nameOf, statuses } from './affiliate.tsx'
 import { affiliates } from './pages.ts'
 import { isBuiltIn } from './rate.ts'
 
@@ -20,44 +18,37 @@ type Values = Record<string, unknown>
 
 export function AffiliateCreate() {
   const [account, setAccount] = useState<'new' | 'existing'>('new')
-  const [keyOf] = useState(newIdempotencyKeys)
   const may = useCan()
-  const saving = useSaving(affiliates, () => 'Affiliate created')
-  const transform = ({ user_id, username, payment_email, ...data }: Values) => ({
+  const argumentsOf = ({ user_id, username, payment_email, ...data }: Values) => ({
     ...Object.fromEntries(Object.entries(data).filter(([, value]) => value !== '' && value != null)),
     ...(data.rate ? { rate: rateOf(data.rate) } : {}),
     ...(payment_email ? { payment_email } : {}),
     ...(account === 'existing' ? { user_id } : { create_user: true, ...(username ? { username } : {}) }),
   })
   return (
-    <CreateBase
-      resource="affiliates"
-      transform={transform}
-      redirect={false}
-      mutationOptions={{ meta: { keyOf }, ...saving }}
+    <RecordCreate
+      of={affiliates}
+      title="Create affiliate"
+      defaults={{ status: 'pending' }}
+      argumentsOf={argumentsOf}
     >
-      <Page title="Create affiliate" parent={parent} narrow>
-        <CarefulForm defaultValues={{ status: 'pending' }}>
-          <FormSection title="Account">
-            <div hidden={!may('users.read')}>
-              <FormLabel id="account-kind">Who becomes an affiliate?</FormLabel>
-              <RadioGroup
-                row
-                aria-labelledby="account-kind"
-                value={account}
-                onChange={(_, kind) => setAccount(kind === 'existing' ? 'existing' : 'new')}
-              >
-                <FormControlLabel value="new" control={<Radio />} label="A new account" />
-                <FormControlLabel value="existing" control={<Radio />} label="An existing account" />
-              </RadioGroup>
-            </div>
-            {account === 'existing' ? <ExistingAccount /> : <NewAccount />}
-          </FormSection>
-          <Terms />
-          <FormButtons back="/affiliates" />
-        </CarefulForm>
-      </Page>
-    </CreateBase>
+      <FormSection title="Account">
+        <div hidden={!may('users.read')}>
+          <FormLabel id="account-kind">Who becomes an affiliate?</FormLabel>
+          <RadioGroup
+            row
+            aria-labelledby="account-kind"
+            value={account}
+            onChange={(_, kind) => setAccount(kind === 'existing' ? 'existing' : 'new')}
+          >
+            <FormControlLabel value="new" control={<Radio />} label="A new account" />
+            <FormControlLabel value="existing" control={<Radio />} label="An existing account" />
+          </RadioGroup>
+        </div>
+        {account === 'existing' ? <ExistingAccount /> : <NewAccount />}
+      </FormSection>
+      <Terms />
+    </RecordCreate>
   )
 }
 

@@ -28,9 +28,6 @@ export const payeeOf = (affiliate: Affiliate) =>
 /** Label where affiliates are only searched for. */
 export const numberedName = (affiliate: Affiliate) => `${nameOf(affiliate)} #${affiliate.id}`
 
-/** The list that an affiliate's page links back to. */
-export const parent = { to: '/affiliates', label: 'Affiliates' }
-
 /** Label of a deleted affiliate, whose identifier stays on payouts. */
 export const deletedName = (id: number) => `Affiliate ${id} (deleted)`
 

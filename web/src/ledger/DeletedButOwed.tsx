@@ -14,11 +14,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router-dom'
 import type { Static } from 'typebox'
 import type { deletedButOwedRecord } from '../../../src/programme/ledger/schema.ts'
-import { deletedName, parent } from '../affiliates/affiliate.tsx'
+import { deletedName } from '../affiliates/affiliate.tsx'
+import { affiliates } from '../affiliates/pages.ts'
 import { get } from '../api.ts'
 import { Allowed } from '../ui/Allowed.tsx'
 import { useMoney } from '../ui/format.ts'
 import { Empty, Page, Problem } from '../ui/Page.tsx'
+import { parentOf } from '../ui/RecordForms.tsx'
 import { Breakable, figures, RowLink } from '../ui/table.tsx'
 import { Waiting } from '../ui/Waiting.tsx'
 
@@ -34,7 +36,7 @@ export const useDeletedButOwed = () =>
 export function DeletedButOwed() {
   const { data, error, refetch } = useDeletedButOwed()
   return (
-    <Page title="Deleted affiliates who are owed" parent={parent} narrow>
+    <Page title="Deleted affiliates who are owed" parent={parentOf(affiliates)} narrow>
       <Typography sx={{ color: 'text.secondary', mb: 2 }}>
         Deleting an affiliate does not cancel what is owed. Pay the balance or write it off.
       </Typography>
