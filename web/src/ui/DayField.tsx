@@ -1,6 +1,6 @@
 import { TextField } from '@mui/material'
 import { type FocusEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
-import { DateInput, type DateInputProps } from 'react-admin'
+import { DateInput, type DateInputProps, DateTimeInput, required, type TextInputProps } from 'react-admin'
 
 /** Browsers let a year have six digits otherwise, which takes in what was typed for day and month. */
 export const LATEST_DAY = '9999-12-31'
@@ -84,6 +84,37 @@ export function DayInput(props: Omit<DateInputProps, 'validate'>) {
   const { field, problem } = useNotInPart()
   return (
     <DateInput {...props} validate={problem} slotProps={{ htmlInput: { ref: field, max: LATEST_DAY } }} />
+  )
+}
+
+/** A moment as the field has it: browsers leave out seconds that are 0. */
+const inputValue = (moment: unknown) =>
+  String(moment ?? '')
+    .replace(' ', 'T')
+    .replace(/(:\d\d):00$/, '$1')
+
+/** A date and time in UTC, as the server writes it: the browser's time zone plays no part. */
+export function MomentInput({
+  missing,
+  ...rest
+}: {
+  source: string
+  label: string
+  /** What is said if it is empty; without it, it may be. */
+  missing?: string
+} & Pick<TextInputProps, 'helperText'>) {
+  const { field, problem } = useNotInPart()
+  return (
+    // Not controlled: in Firefox a part that is deleted would take the others with it.
+    <DateTimeInput
+      format={inputValue}
+      parse={typed => (typed ? `${String(typed).replace('T', ' ')}:00`.slice(0, 19) : '')}
+      validate={[problem, ...(missing ? [required(missing)] : [])]}
+      slotProps={{
+        htmlInput: { ref: field, step: 1, max: `${LATEST_DAY}T23:59:59` },
+      }}
+      {...rest}
+    />
   )
 }
 

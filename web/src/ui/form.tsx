@@ -13,7 +13,6 @@ import {
 } from 'react-admin'
 import { type FieldErrors, useFormContext, useFormState, useWatch } from 'react-hook-form'
 import { useCan, useSession } from '../session.tsx'
-import { LATEST_DAY, useNotInPart } from './DayField.tsx'
 import { type Money, rateText, useMoney } from './format.ts'
 import { CleanOnceStored, whenReadAgain } from './keeping.ts'
 import { AskBeforeLeaving } from './leaving.ts'
@@ -256,32 +255,6 @@ export function ChoiceInput({
       translateChoice={false}
       validate={required(missing)}
       helperText={false}
-      {...rest}
-    />
-  )
-}
-
-/** A date and time in UTC, as the server writes it: the browser's time zone plays no part. */
-export function MomentInput({
-  missing,
-  ...rest
-}: {
-  source: string
-  label: string
-  /** What is said if it is empty; without it, it may be. */
-  missing?: string
-} & Pick<TextInputProps, 'helperText'>) {
-  const { field, problem } = useNotInPart()
-  return (
-    <TextInput
-      type="datetime-local"
-      format={value => (value ? String(value).replace(' ', 'T') : '')}
-      parse={typed => (typed ? `${String(typed).replace('T', ' ')}:00`.slice(0, 19) : '')}
-      validate={[problem, ...(missing ? [required(missing)] : [])]}
-      slotProps={{
-        inputLabel: { shrink: true },
-        htmlInput: { ref: field, step: 1, max: `${LATEST_DAY}T23:59:59` },
-      }}
       {...rest}
     />
   )
