@@ -296,6 +296,21 @@ export function toolScenarios(world: () => World): void {
         assert.equal(asked.length, corrections.length)
       }))
 
+    test('back right behind the day of a report that is typed - the reports of before are shown, without that day', () =>
+      world().work('/reports?to=2026-03-04', async page => {
+        await settled(page)
+        await page.getByRole('button', { name: 'All' }).click()
+        await page.waitForURL(/span=all/)
+        await page.getByLabel('From').focus()
+        await page.getByLabel('From').pressSequentially('01052026', { delay: 60 })
+        await page.goBack()
+        await page.waitForURL(/to=2026-03-04/)
+        // As long as it would take to be applied.
+        await page.waitForTimeout(2000)
+        assert.match(page.url(), /reports\?to=2026-03-04$/)
+        assert.equal(await page.getByLabel('From').inputValue(), '')
+      }))
+
     test('reports in Arabic - the axes say their amounts in full', () =>
       world().work(
         '/reports',

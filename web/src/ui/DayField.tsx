@@ -1,5 +1,5 @@
 import { TextField } from '@mui/material'
-import { type FocusEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type FocusEvent, type KeyboardEvent, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { DateInput, type DateInputProps, DateTimeInput, required, type TextInputProps } from 'react-admin'
 
 /** Browsers let a year have six digits otherwise, which takes in what was typed for day and month. */
@@ -32,6 +32,11 @@ export function DayField({
     setShown(value)
     return () => clearTimeout(timer.current)
   }, [value])
+  // What is typed is meant for the page as it was: on the way back it would be applied to the one before.
+  useOnWayBack(() => {
+    clearTimeout(timer.current)
+    setShown(value)
+  })
   const report = ({ value: day, validity }: HTMLInputElement) => {
     clearTimeout(timer.current)
     // Of a day that is typed in part there is no value either.
@@ -66,6 +71,15 @@ export function DayField({
       sx={{ width: 158 }}
     />
   )
+}
+
+function useOnWayBack(act: () => void) {
+  const onWayBack = useEffectEvent(act)
+  useEffect(() => {
+    const heard = () => onWayBack()
+    window.addEventListener('popstate', heard)
+    return () => window.removeEventListener('popstate', heard)
+  }, [])
 }
 
 /**
