@@ -113,12 +113,15 @@ export function toolScenarios(world: () => World): void {
         await world().api('PATCH', `/affiliates/${id}`, { group_id: group.id })
         await page.reload()
         await history.getByText(`group: nothing → Audited ${id}`).waitFor()
-        const referral = { affiliate_id: id, amount: 7.5, currency: 'USD' }
+        const customer = `bought${id}@example.com`
+        const { customer_id } = await world().make('/customers', { email: customer })
+        const referral = { affiliate_id: id, amount: 7.5, currency: 'USD', customer_id }
         const { referral_id } = await world().make('/referrals', referral)
         await goTo(page, `/referrals/${referral_id}/show`)
         await history.getByText('Referral created').waitFor()
         const told = await history.innerText()
         assert.match(told, /amount: \$7\.50/)
+        await history.getByRole('link', { name: customer }).waitFor()
         assert.doesNotMatch(told, /[0-9a-f]{64}|rule id|visit id|payout id|customer id/)
       }))
 

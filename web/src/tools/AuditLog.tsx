@@ -1,10 +1,9 @@
 /** The audit log: who did what, when, to which record. A record's page shows its own part as history. */
 import HistoryIcon from '@mui/icons-material/History'
-import { Box, Card, Link, Stack, Typography } from '@mui/material'
+import { Box, Card, Stack, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { ListBase, ReferenceInput, SelectInput, TextInput, useListContext, useReference } from 'react-admin'
-import { Link as RouterLink } from 'react-router-dom'
+import { ListBase, ReferenceInput, SelectInput, TextInput, useListContext } from 'react-admin'
 import type { EntryRecord } from '../../../src/operations/audit/schema.ts'
 import { choicesOf, describe, get } from '../api.ts'
 import { nameOfAction, nameOfKind } from '../names.ts'
@@ -15,7 +14,6 @@ import { DateFilter } from '../ui/filters.tsx'
 import { time } from '../ui/format.ts'
 import { Filters, Rows } from '../ui/ListFrame.tsx'
 import { Empty, Problem } from '../ui/Page.tsx'
-import { pageOf } from '../ui/pages.ts'
 import { RecordChoice } from '../ui/RecordChoice.tsx'
 import { RecordTable } from '../ui/RecordTable.tsx'
 import { namedChoices } from '../ui/words.ts'
@@ -23,6 +21,7 @@ import { AccountLink } from '../users/AccountLink.tsx'
 import { type User, userName } from '../users/user.ts'
 import { useLoggedText } from './logged.ts'
 import { labelOf, Named } from './Named.tsx'
+import { RecordNumber } from './RecordNumber.tsx'
 
 type Entry = EntryRecord
 
@@ -229,26 +228,8 @@ function Who({ entry: { actor, actor_name, user_id, login, address } }: { entry:
 function What({ entry: { action, record, record_id } }: { entry: Entry }) {
   return (
     <Box component="span">
-      {nameOfAction(action)} {record_id !== null && <RecordLink kind={record} id={record_id} />}
+      {nameOfAction(action)} {record_id !== null && <RecordNumber kind={record} id={record_id} />}
     </Box>
-  )
-}
-
-/** The record's number, linked to its page if it has one and was not deleted. */
-function RecordLink({ kind, id }: { kind: string; id: number }) {
-  // Sessions are identified by their user.
-  const pages = pagesOf(kind === 'session' ? 'user' : kind)
-  const to = pages && pageOf(pages, id)
-  return pages && to ? <LinkIfThere resource={pages.resource} id={id} to={to} /> : <>#{id}</>
-}
-
-function LinkIfThere({ resource, id, to }: { resource: string; id: number; to: string }) {
-  const { referenceRecord } = useReference({ reference: resource, id })
-  if (!referenceRecord) return <>#{id}</>
-  return (
-    <Link component={RouterLink} to={to}>
-      #{id}
-    </Link>
   )
 }
 

@@ -2,31 +2,48 @@
 import { useReference } from 'react-admin'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { WithNames } from '../affiliates/WithNames.tsx'
+import { CustomerName } from '../customers/CustomerName.tsx'
 import { GroupName } from '../groups/GroupName.tsx'
+import { pagesOf } from '../pages.ts'
 import type { Item } from '../runs/run.ts'
 import { useCan } from '../session.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
 import { UserName } from '../users/UserName.tsx'
+import { RecordNumber } from './RecordNumber.tsx'
 
 const isAccount = (name: string) => name === 'owner' || name === 'user_id' || name.endsWith('_by')
 
+/** The kind of record that a value identifies, if it has pages. */
+const kindIn = (name: string) => {
+  const [, kind = ''] = /^(\w+)_id$/.exec(name) ?? []
+  return pagesOf(kind) && kind
+}
+
 /** The name of a value, without the word that says that it is an identifier where it is told otherwise. */
 export const labelOf = (name: string) =>
-  name === 'run_item_id' ? 'paid by' : name.replace(/^(affiliate|group|user)_id$/, '$1').replaceAll('_', ' ')
+  name === 'run_item_id' ? 'paid by' : (kindIn(name) ?? name).replaceAll('_', ' ')
 
 /** The affiliates whom a payout run leaves out, as a text that `WithNames` reads. */
 const affiliatesIn = (ids: unknown) =>
   Array.isArray(ids) ? ids.map(id => `affiliate ${Number(id)}`).join(', ') : ''
 
-/** A value as text; of an account, an affiliate or a group the name, and of an item of a payout run what it pays. */
+/**
+ * A value as text; of an account, an affiliate, a group or a customer the name, of another record its number, and of an
+ * item of a payout run what it pays.
+ */
 export function Named({ name, value, text }: { name: string; value: unknown; text: string }) {
   if (text === '') return <>nothing</>
   if (name === 'left_out') return <WithNames text={affiliatesIn(value)} />
-  if (typeof value !== 'number') return <>{text}</>
-  if (isAccount(name)) return <UserName id={value} />
-  if (name === 'affiliate_id') return <AffiliateName id={value} link />
-  if (name === 'group_id') return <GroupName id={value} />
-  if (name === 'run_item_id') return <PaymentOfRun id={value} />
+  // Some identifiers are text in the API.
+  if (!/^\d+$/.test(text)) return <>{text}</>
+  const id = Number(text)
+  if (isAccount(name)) return <UserName id={id} />
+  if (name === 'affiliate_id') return <AffiliateName id={id} link />
+  if (name === 'group_id') return <GroupName id={id} />
+  if (name === 'customer_id') return <CustomerName id={id} />
+  if (name === 'run_item_id') return <PaymentOfRun id={id} />
+  const kind = kindIn(name)
+  if (kind) return <RecordNumber kind={kind} id={id} />
   return <>{text}</>
 }
 
