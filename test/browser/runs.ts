@@ -341,6 +341,42 @@ export function runScenarios(world: () => World): void {
       })
     })
 
+    test('tablet that is turned while an outcome is recorded - the question stays, with the note', async () => {
+      const { id } = await world().make('/affiliates', {
+        create_user: true,
+        payment_email: 'turned@example.com',
+        status: 'active',
+      })
+      await world().make('/referrals', { affiliate_id: id, amount: 678_901, status: 'unpaid' })
+      const run = await world().make('/payout-runs', { minimum: 678_901 })
+      await world().api('POST', `/payout-runs/${run.id}/approve`, { hash: run.hash })
+      const [item] = await world().read(`/run-items?payout_run_id=${run.id}&affiliate_id=${id}`)
+      await world().work(`/payout-runs/${run.id}/show`, async page => {
+        const outcome = page.getByRole('button', { name: `Outcome of ${item.reference}` })
+        const question = page.getByRole('alertdialog')
+        const note = question.getByLabel('Note')
+        const portrait = { width: 800, height: 1200 }
+        await outcome.click()
+        await note.fill('Told by telephone')
+        await page.setViewportSize(portrait)
+        await page.waitForTimeout(500)
+        assert.equal(await note.inputValue(), 'Told by telephone')
+        await page.keyboard.press('Escape')
+        await question.waitFor({ state: 'detached' })
+        await page.getByRole('table', { name: 'Payees' }).waitFor({ state: 'detached' })
+        await outcome.click()
+        await note.fill('Told by telephone again')
+        await page.setViewportSize({ width: portrait.height, height: portrait.width })
+        await page.waitForTimeout(500)
+        await question.getByLabel('Outcome').click()
+        await page.getByRole('option', { name: 'Paid' }).click()
+        await question.getByRole('button', { name: 'Record' }).click()
+        await page.getByRole('table', { name: 'Payees' }).waitFor()
+      })
+      const { status, note } = await world().read(`/run-items/${item.id}`)
+      assert.deepEqual([status, note], ['paid', 'Told by telephone again'])
+    })
+
     test('prepared again after it was cancelled - the time of the cut-off stays, unless another day is chosen', async () => {
       const run = await world().make('/payout-runs', { cut_off: '2026-10-30 12:00:00', minimum: 999_999 })
       await world().api('POST', `/payout-runs/${run.id}/cancel`)

@@ -2,7 +2,7 @@ import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle, Stack
 import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { messageOf } from '../api.ts'
-import { exceptByBackdrop } from './dialog.ts'
+import { exceptByBackdrop, useAskingInRow } from './dialog.ts'
 import { useIsHere } from './here.ts'
 
 interface Question {
@@ -42,6 +42,7 @@ export function Confirm({
   onClose,
 }: Question) {
   const { busy, problem, close, confirm } = useConfirmation(onConfirm, onClose, shown)
+  useAskingInRow(open)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     // Not of the form that the question is asked in.

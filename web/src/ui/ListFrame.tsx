@@ -13,6 +13,7 @@ import {
 import { useSearchParams } from 'react-router-dom'
 import { envelopeOf } from '../api.ts'
 import { ChoiceBar, useChoiceEndsWithFilter } from './choose.tsx'
+import { AskingInRow } from './dialog.ts'
 import { useRememberedList } from './lists.ts'
 import { Empty, Problem } from './Page.tsx'
 import type { Theme } from './visually.ts'
@@ -133,7 +134,10 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
   useKnownOrder(error)
   useRememberedList()
   useChoiceEndsWithFilter()
-  const wide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
+  const isWide = useMediaQuery<Theme>(theme => theme.breakpoints.up('md'))
+  const [isAsking, setAsking] = useState(false)
+  const [asTable, setAsTable] = useState(isWide)
+  if (asTable !== isWide && !isAsking) setAsTable(isWide)
   const problem = Boolean(error) && <Problem error={error} retry={() => refetch()} />
   // What is shown stays when it cannot be read again.
   if (problem && !data) return problem
@@ -145,7 +149,7 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
         <NoRows empty={empty} first={first} />
       ) : (
         <>
-          {wide ? table : cards}
+          <AskingInRow value={setAsking}>{asTable ? table : cards}</AskingInRow>
           <Pagination rowsPerPageOptions={[10, 25, 50, 100]} />
         </>
       )}
