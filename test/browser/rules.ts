@@ -155,10 +155,37 @@ export function ruleScenarios(world: () => World): void {
         async page => {
           const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: percentage.name }) })
           await row.getByText('7,525%').waitFor()
-          await row.getByText('Amount of the sale is at least 12,5').waitFor()
+          await row.getByText('Amount of the sale is at least 12,50 $', { exact: true }).waitFor()
         },
         { locale: 'de-DE' },
       )
+      await world().api('DELETE', `/rules/${id}`)
+    })
+
+    test('tiers - a limit of sales is a number, and one of their volume an amount, in the list and the form', async () => {
+      const { id } = await world().make('/rules', {
+        name: 'Tiers',
+        rate: 25,
+        rate_type: 'percentage',
+        conditions: [
+          { field: 'sales_ever', at_least: 1200 },
+          { field: 'volume_in_month', at_least: 12_500, below: 50_000.5 },
+        ],
+      })
+      await world().work('/rules', async page => {
+        const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Tiers' }) })
+        const texts = [
+          'Sales of the affiliate so far is at least 1,200',
+          'Volume of the affiliate in the month is at least $12,500.00',
+          'Volume of the affiliate in the month is below $50,000.50',
+        ]
+        for (const text of texts) await row.getByText(text, { exact: true }).waitFor()
+        await row.getByRole('link').click()
+        await page.getByText('= $50,000.50', { exact: true }).waitFor()
+        await page.getByLabel('Number', { exact: true }).nth(1).fill('12500.5')
+        await page.getByText('= $12,500.50', { exact: true }).waitFor()
+        assert.equal(await page.getByText('= $1,200.00').count(), 0)
+      })
       await world().api('DELETE', `/rules/${id}`)
     })
 

@@ -4,6 +4,7 @@ import { get, queryOf } from './api.ts'
 import { pagesOf } from './pages.ts'
 import type { Session } from './session.tsx'
 import { loggedText } from './tools/logged.ts'
+import { formatMoney } from './ui/format.ts'
 import type { RecordPages } from './ui/pages.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -89,7 +90,8 @@ async function toldOf(
 ): Promise<string> {
   const value = now[name]
   if (typeof value === 'boolean') return value ? 'on' : 'off'
-  const text = of?.words?.(now)[name] ?? loggedText(name, now, currency)
+  const text =
+    of?.words?.(now, amount => formatMoney(amount, currency))[name] ?? loggedText(name, now, currency)
   const pages = name.endsWith('_id') ? pagesOf(name.replace(/_id$/, '')) : undefined
   if (text === '' || pages === undefined) return text || 'empty'
   const number = `${pages.name[0].toLowerCase()} ${text}`

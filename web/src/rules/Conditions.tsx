@@ -8,11 +8,12 @@ import {
   definitions,
   type Field,
   fields,
+  isAmountField,
   isNumberField,
 } from '../../../src/programme/commission/conditions.ts'
 import { ChoiceInput } from '../ui/form.tsx'
-import { useMoney } from '../ui/format.ts'
-import { withPoint } from '../ui/numbers.ts'
+import { type Money, useMoney } from '../ui/format.ts'
+import { isDecimal, withPoint } from '../ui/numbers.ts'
 import { type ConditionRow, hows, howsOf, valueProblem } from './rule.ts'
 
 const SOURCE = 'condition_rows'
@@ -54,9 +55,7 @@ const side = {
 function ConditionFields({ place, remove }: { place: number; remove: () => void }) {
   const source = (name: keyof ConditionRow) => `${SOURCE}.${place}.${name}`
   const field: Field | undefined = useWatch({ name: source('field') })
-  const asksForNumber = field !== undefined && isNumberField(field)
   const { getValues, setValue } = useFormContext()
-  const { decimals } = useMoney()
   /**
    * Changing the field resets an operator that the new field does not have: products and amounts are compared
    * differently.
@@ -84,17 +83,7 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
         choices={howsOf(field).map(id => ({ id, name: hows[id] }))}
         missing="Choose how."
       />
-      <TextInput
-        source={source('value')}
-        label={asksForNumber ? 'Number' : 'Values'}
-        parse={asksForNumber ? withPoint : typed => typed}
-        validate={typed =>
-          valueProblem({ field, how: getValues(source('how')), value: String(typed ?? '') }, decimals)
-        }
-        helperText={
-          asksForNumber ? false : 'With commas between them, and quotes around one that has a comma.'
-        }
-      />
+      <ValueInput source={source('value')} field={field} howSource={source('how')} />
       <IconButton
         aria-label={`Remove condition ${place + 1}`}
         onClick={remove}
@@ -104,4 +93,35 @@ function ConditionFields({ place, remove }: { place: number; remove: () => void 
       </IconButton>
     </Stack>
   )
+}
+
+function ValueInput({
+  source,
+  field,
+  howSource,
+}: {
+  source: string
+  field: Field | undefined
+  howSource: string
+}) {
+  const money = useMoney()
+  const { getValues } = useFormContext()
+  const value = String(useWatch({ name: source }) ?? '').trim()
+  const asksForNumber = field !== undefined && isNumberField(field)
+  return (
+    <TextInput
+      source={source}
+      label={asksForNumber ? 'Number' : 'Values'}
+      parse={asksForNumber ? withPoint : typed => typed}
+      validate={typed =>
+        valueProblem({ field, how: getValues(howSource), value: String(typed ?? '') }, money.decimals)
+      }
+      helperText={field !== undefined && hintOf(field, value, money)}
+    />
+  )
+}
+
+function hintOf(field: Field, value: string, money: Money) {
+  if (!isNumberField(field)) return 'With commas between them, and quotes around one that has a comma.'
+  return isAmountField(field) && isDecimal(value) && `= ${money.full(value)}`
 }

@@ -67,10 +67,11 @@ function Whose({ rule: { affiliate_id, group_id } }: { rule: Rule }) {
 }
 
 function When({ rule }: { rule: Rule }) {
+  const { full } = useMoney()
   const { conditions, kinds, from, until, hold_days, max_months, max_payments } = rule
   const lines = [
     kindsText(kinds),
-    ...rowsOf(conditions).map(conditionText),
+    ...rowsOf(conditions).map(row => conditionText(row, full)),
     from && `From ${from.slice(0, 10)}`,
     until && `Until ${until.slice(0, 10)}`,
     max_months !== '' && `For ${plural(max_months, 'month')} from the first order`,

@@ -15,8 +15,10 @@ export const rules: RecordPages = {
   titleOf: nameOf,
   // What a sale earns.
   together: ['name', 'rate', 'priority', ...Object.keys(terms)],
-  words: ({ conditions, kinds, rate_type, base }: Rule) => ({
-    conditions: rowsOf(conditions).map(conditionText).join('; '),
+  words: ({ conditions, kinds, rate_type, base }: Rule, money) => ({
+    conditions: rowsOf(conditions)
+      .map(row => conditionText(row, money))
+      .join('; '),
     kinds: kindsText(kinds),
     rate_type: rateTypes[rate_type],
     base: bases[base],

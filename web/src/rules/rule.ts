@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import {
   definitions,
   type Field,
+  isAmountField,
   isNumberField,
   leastOf,
   limitDecimals,
@@ -144,9 +145,17 @@ export function valueProblem({ field, how, value = '' }: ConditionRow, decimals:
   return fraction.length > most ? `Write at most ${most} decimals.` : undefined
 }
 
-export function conditionText({ field, how, value = '' }: ConditionRow): string {
+type Format = (amount: string) => string
+
+/** @param money formats an amount in the programme's currency, as limits of amounts are */
+export function conditionText({ field, how, value = '' }: ConditionRow, money: Format): string {
   if (!field || !how) return ''
-  return `${definitions[field].label} ${hows[how]} ${isNumberField(field) ? figure(value) : value}`
+  return `${definitions[field].label} ${hows[how]} ${valueText(field, value, money)}`
+}
+
+function valueText(field: Field, value: string, money: Format): string {
+  if (!isNumberField(field)) return value
+  return isAmountField(field) ? money(value) : figure(value)
 }
 
 /** For example 'Sales and renewals'; empty when the rule applies to all kinds. */

@@ -37,7 +37,7 @@ export interface RecordPages extends Entry {
   /** Fields that decide something together: who changes one of them is told what others have made of the rest. */
   readonly together?: readonly string[]
   /** Values that the form words otherwise than the log: what others have made of them is told so. */
-  words?(record: object): Readonly<Record<string, string>>
+  words?(record: object, money: (amount: string) => string): Readonly<Record<string, string>>
   /**
    * Of a kind whose edits make new records: which of them has replaced the one that a form was opened with, as a filter
    * of the list.
