@@ -164,6 +164,21 @@ export function pageScenarios(world: () => World): void {
         for (const { path, outside } of boxes) assert.deepEqual(outside, [], path)
       })
 
+    test('forms of any width - no label is cut', () =>
+      world().work('/settings', async page => {
+        for (const path of ['/settings', '/rules/create']) {
+          await goTo(page, path)
+          for (const width of [600, ...WIDTHS, 1200]) {
+            await page.setViewportSize({ ...SIZE, width })
+            await settled(page)
+            const cut = await page.evaluate(
+              "[...document.querySelectorAll('main label')].filter(it => it.scrollWidth > it.clientWidth).map(it => it.textContent)",
+            )
+            assert.deepEqual(cut, [], `${path}, ${width} pixels`)
+          }
+        }
+      }))
+
     test('record that is not there - the page says so, and leads back to the list', () =>
       world().work('/affiliates/9999/show', async page => {
         for (const [path, name] of [

@@ -79,10 +79,13 @@ export function FormSection({
   )
 }
 
-/** Fields side by side where there is room. */
+/** Fields side by side where there is room for their labels. */
 export function Row({ children }: { children: ReactNode }) {
   return (
-    <Stack direction={{ xs: 'column', sm: 'row' }} sx={{ gap: 2, '& > *': { flex: 1, minWidth: 0 } }}>
+    <Stack
+      direction={{ xs: 'column', sm: 'row' }}
+      sx={{ gap: 2, flexWrap: { sm: 'wrap' }, '& > *': { flex: { xs: 1, sm: '1 1 190px' }, minWidth: 0 } }}
+    >
       {children}
     </Stack>
   )
