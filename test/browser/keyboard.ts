@@ -91,6 +91,15 @@ export function keyboardScenarios(world: () => World): void {
     })
   })
 
+  test('double click on Add condition - adds one, whose choices do not open', () =>
+    world().work('/rules/create', async page => {
+      await page.getByRole('button', { name: 'Add condition' }).dblclick()
+      await page.getByRole('button', { name: 'Remove condition 1' }).waitFor()
+      await settled(page)
+      assert.equal(await page.getByRole('listbox').count(), 0)
+      assert.equal(await page.getByRole('button', { name: /^Remove condition/ }).count(), 1)
+    }))
+
   test('double click on what is done at once - a run is prepared again once', async () => {
     const { affiliate } = await pendingReferral('preparedtwice')
     await world().make('/referrals', { affiliate_id: affiliate, amount: 876_543, status: 'unpaid' })

@@ -53,17 +53,23 @@ export function useSinglePresses(): void {
     const point = () => {
       byKey = undefined
     }
+    const dropSecond = (event: MouseEvent) => {
+      if (event.detail > 1 && pressedBy(event) !== byPointer) drop(event)
+    }
     const click = (event: MouseEvent) => {
       // By key or by a script, it has no number.
       if (event.detail === 1) byPointer = pressedBy(event)
-      else if (event.detail > 1 && pressedBy(event) !== byPointer) drop(event)
+      else dropSecond(event)
     }
     addEventListener('keydown', press, true)
     addEventListener('pointerdown', point, true)
+    // Some fields open when the pointer goes down.
+    addEventListener('mousedown', dropSecond, true)
     addEventListener('click', click, true)
     return () => {
       removeEventListener('keydown', press, true)
       removeEventListener('pointerdown', point, true)
+      removeEventListener('mousedown', dropSecond, true)
       removeEventListener('click', click, true)
     }
   }, [])
