@@ -154,6 +154,20 @@ export function keyboardScenarios(world: () => World): void {
         assert.equal(await lead.count(), 0)
       }))
 
+    test('list that is filtered - how many are found is announced, and that none are', () =>
+      world().work('/groups', async page => {
+        await settled(page)
+        const said = page.locator('[data-rows]').getByRole('status')
+        const search = page.getByRole('searchbox', { name: 'Search' })
+        for (const name of ['Heard one', 'Heard two']) await world().make('/groups', { name })
+        await search.fill('Heard')
+        await said.getByText('2 found').waitFor()
+        await search.fill('Heard by nobody')
+        await said.getByText('0 found').waitFor()
+        await search.fill('Heard two')
+        await said.getByText('1 found').waitFor()
+      }))
+
     test('back from a record - the focus is on the row that led to it, by the way back and by the link', () =>
       world().work('/affiliates', async page => {
         await page.getByText(/^1-25 of/).waitFor()

@@ -14,9 +14,10 @@ import { useSearchParams } from 'react-router-dom'
 import { envelopeOf } from '../api.ts'
 import { ChoiceBar, useChoiceEndsWithFilter } from './choose.tsx'
 import { AskingInRow } from './dialog.ts'
+import { count } from './format.ts'
 import { useRememberedList } from './lists.ts'
 import { Empty, Problem } from './Page.tsx'
-import type { Theme } from './visually.ts'
+import { type Theme, visuallyHidden } from './visually.ts'
 
 /** The list's context. A filter that applies late is dropped once the user has left the list: it would lead back to it. */
 function useFiltersHere() {
@@ -145,6 +146,7 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
   return (
     <Card sx={{ overflow: 'visible' }} tabIndex={-1} ref={list} data-rows aria-busy={isPlaceholderData}>
       {problem}
+      <Found total={isPending || isPlaceholderData ? undefined : total} />
       {isEmpty ? (
         <NoRows empty={empty} first={first} />
       ) : (
@@ -156,6 +158,15 @@ export function Rows({ empty, first = {}, table, cards, bulkActions }: RowsProps
       {/* Also where no row is left: what the action has to say of the last ones is still to come. */}
       {bulkActions && <ChoiceBar list={list}>{bulkActions}</ChoiceBar>}
     </Card>
+  )
+}
+
+/** What somebody who filters hears without leaving the filter. @param total unknown while the list is read */
+function Found({ total }: { total: number | undefined }) {
+  return (
+    <Box role="status" sx={visuallyHidden}>
+      {total !== undefined && `${count(total)} found`}
+    </Box>
   )
 }
 
