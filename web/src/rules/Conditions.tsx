@@ -45,7 +45,9 @@ export function Conditions() {
 
 /** The first has a row of its own: beside others, its longer choices are cut off. */
 const side = {
-  gap: 1,
+  columnGap: 1,
+  // Its label stands on the border of a field.
+  rowGap: 2,
   alignItems: { sm: 'flex-start' },
   '& > div': { flex: { sm: 1 }, minWidth: 0 },
   flexWrap: { sm: 'wrap' },
