@@ -15,7 +15,7 @@ export const rules: RecordPages = {
   titleOf: nameOf,
   // What a sale earns.
   together: ['name', 'rate', 'priority', ...Object.keys(terms)],
-  words: ({ conditions, kinds, rate_type, base }: Rule, money) => ({
+  words: ({ conditions = [], kinds = [], rate_type, base }: Rule, money) => ({
     conditions: rowsOf(conditions)
       .map(row => conditionText(row, money))
       .join('; '),

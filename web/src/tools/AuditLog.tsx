@@ -236,8 +236,8 @@ function What({ entry: { action, record, record_id } }: { entry: Entry }) {
 /** Length of the JSON, in characters, above which the changes get a scroll bar. */
 const LONG = 800
 
-function Changes({ entry: { before, after, erased } }: { entry: Entry }) {
-  const textOf = useLoggedText()
+function Changes({ entry: { record, before, after, erased } }: { entry: Entry }) {
+  const textOf = useLoggedText(record)
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].filter(name =>
     [before, after].some(values => values && textOf(name, values) !== ''),
   )

@@ -1,5 +1,6 @@
 /** Formats values of the audit log, which stores them in machine-readable form. */
 import { decimalsOf } from '../../../src/base/currencies.ts'
+import { pagesOf } from '../pages.ts'
 import { useSession } from '../session.tsx'
 import { formatMoney, time } from '../ui/format.ts'
 import { amounts, times } from './values.ts'
@@ -13,10 +14,13 @@ const ORIGINAL = 'original_amount'
 /** Hashes stand in for long or personal texts, and mean nothing to people. */
 const HASH = /^(sha256:)?[0-9a-f]{64}\b/
 
-/** @returns formats a value of an entry; '' when there is nothing to show */
-export function useLoggedText(): (name: string, values: Values) => string {
+/** @returns formats a value of an entry about a kind of record; '' when there is nothing to show */
+export function useLoggedText(kind: string): (name: string, values: Values) => string {
   const { currency } = useSession().settings
-  return (name, values) => loggedText(name, values, currency)
+  const words = pagesOf(kind)?.words
+  const money = (amount: string) => formatMoney(amount, currency)
+  return (name, values) =>
+    (name in values ? words?.(values, money)[name] : undefined) ?? loggedText(name, values, currency)
 }
 
 /** @param currency of amounts that do not say their own */

@@ -36,7 +36,7 @@ export interface RecordPages extends Entry {
   readonly always?: readonly string[]
   /** Fields that decide something together: who changes one of them is told what others have made of the rest. */
   readonly together?: readonly string[]
-  /** Values that the form words otherwise than the log: what others have made of them is told so. */
+  /** Values in the words of the form, for the log, which has some of them, and for what others have made of them meanwhile. */
   words?(record: object, money: (amount: string) => string): Readonly<Record<string, string>>
   /**
    * Of a kind whose edits make new records: which of them has replaced the one that a form was opened with, as a filter
