@@ -12,7 +12,7 @@ import { anyText } from './any-text.ts'
 import { exchange } from './client.ts'
 import { describeService, type Service } from './harness.ts'
 
-const REQUESTS = Number(process.env.PROPERTY_REQUESTS ?? 20_000)
+const REQUESTS = process.env.LONG ? 200_000 : 20_000
 const IN_FLIGHT = 32
 /** Tenths of them. */
 const MOST_FURTHER = 30
