@@ -1,7 +1,9 @@
 /** What Prometheus is told, by one process and by several. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { Gauge } from 'prom-client'
 import { freePort } from '../src/process/cluster.ts'
+import { serveMetrics } from '../src/process/metrics.ts'
 import { engines, serveProcess } from './harness.ts'
 
 /** The sum of all samples of a name whose labels have all of these parts. */
@@ -74,3 +76,18 @@ for (const engine of Object.keys(engines)) {
     })
   }
 }
+
+test('503 - what could not be measured is logged', async t => {
+  const fault = new Error('not measured')
+  const collect = () => {
+    throw fault
+  }
+  new Gauge({ name: 'broken', help: 'Fails.', collect })
+  const logged: unknown[] = []
+  const warn = ({ err }: { err: unknown }) => logged.push(err)
+  const port = await freePort('127.0.0.1')
+  const server = await serveMetrics('127.0.0.1', port, { all: false, log: { warn } })
+  t.after(() => server.close())
+  assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 503)
+  assert.deepEqual(logged, [fault])
+})

@@ -41,7 +41,7 @@ export async function serveWithWorkers(config: ServeConfig, announce: Announce):
   try {
     if (config.metricsPort !== undefined) {
       const { serveMetrics } = await import('./metrics.ts')
-      metrics = await serveMetrics(config.metricsHost, config.metricsPort, true)
+      metrics = await serveMetrics(config.metricsHost, config.metricsPort, { all: true, log })
     }
     anchor = await openAnchor(config, log)
     const database = await openDatabase(config.database, schema, { secretKeyFile: config.secretKeyFile })

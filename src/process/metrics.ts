@@ -6,6 +6,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
 import { countSessions } from '../accounts/sessions/store.ts'
 import { now } from '../base/time.ts'
@@ -87,7 +88,11 @@ function measureDatabase(database: Database): void {
 }
 
 /** @param all whether to aggregate all workers */
-export async function serveMetrics(host: string, port: number, all: boolean): Promise<Server> {
+export async function serveMetrics(
+  host: string,
+  port: number,
+  { all, log }: { all: boolean; log: Pick<Logger, 'warn'> },
+): Promise<Server> {
   const registryOfAll = all ? new AggregatorRegistry() : undefined
   const server = createServer(async (request, response) => {
     response.setHeader('X-Content-Type-Options', 'nosniff')
@@ -95,7 +100,8 @@ export async function serveMetrics(host: string, port: number, all: boolean): Pr
     try {
       const text = await (registryOfAll ? registryOfAll.clusterMetrics() : register.metrics())
       response.writeHead(200, { 'Content-Type': register.contentType }).end(text)
-    } catch {
+    } catch (error) {
+      log.warn({ err: error }, 'the metrics could not be collected')
       response.writeHead(503, { 'Retry-After': '1' }).end()
     }
   })

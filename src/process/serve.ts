@@ -100,7 +100,7 @@ async function run(
   let metrics: Server | undefined
   const watching = new AbortController()
   try {
-    metrics = await openMetrics(app, database, config)
+    metrics = await openMetrics(app, database, config, log)
     // Listening comes first: if the port is taken, no password has been created that nobody has seen.
     const url = await listensOn(sockets.open(host, port), host, port)
     // While there is nothing to finish, a signal ends the process at once, including SIGHUP, which a terminal sends when
@@ -130,11 +130,12 @@ async function openMetrics(
   app: FastifyInstance,
   database: Database,
   { metricsPort, metricsHost }: ServeConfig,
+  log: Logger,
 ): Promise<Server | undefined> {
   if (metricsPort === undefined) return undefined
   const { measure, reportToPrimary, serveMetrics } = await import('./metrics.ts')
   measure(app, database)
-  if (!cluster.isWorker) return serveMetrics(metricsHost, metricsPort, false)
+  if (!cluster.isWorker) return serveMetrics(metricsHost, metricsPort, { all: false, log })
   reportToPrimary()
   return undefined
 }
