@@ -22,6 +22,10 @@ export function runScenarios(world: () => World): void {
         await page.getByRole('link', { name: 'Prepare payout run' }).first().click()
         await page.getByLabel('Minimum').fill('123456')
         await page.getByLabel('Note').fill('October')
+        await page.getByLabel('Method').click()
+        // SEPA is for EUR, and the programme is in USD.
+        assert.deepEqual(await page.getByRole('option').allInnerTexts(), ['Plain CSV', 'PayPal', 'ACH'])
+        await page.getByRole('option', { name: 'Plain CSV' }).click()
         await page.getByRole('button', { name: 'Prepare' }).click()
         await page.getByRole('heading', { level: 1, name: /^Payout run \d+$/ }).waitFor()
         const run = Number(page.url().match(/payout-runs\/(\d+)\/show/)![1])

@@ -5,6 +5,7 @@ import { conflict } from './conflict.ts'
 import { isFormula, type Payer } from './formats/format.ts'
 import { formatOf } from './formats/formats.ts'
 import type { Run } from './run.ts'
+import { currenciesOf, isFor } from './words.ts'
 
 function payerOf({ payouts }: Settings): Payer {
   const { name, iban, bic, bank, routing, companyId } = payouts
@@ -22,13 +23,12 @@ export function refuseOtherPayer({ method, payer }: Pick<Run, 'method' | 'payer'
 
 /** @throws Failure run_conflict that names the settings */
 export function refuseUnpayable({ method }: Pick<Run, 'method'>, settings: Settings): void {
-  const { currencies, problemsOfPayer } = formatOf(method)
-  if (currencies && !currencies.includes(settings.currency)) {
+  if (!isFor(method, settings.currency)) {
     throw conflict(
-      `Files of ${method} are in ${currencies.join(', ')}, and the currency of the programme is ${settings.currency}.`,
+      `Files of ${method} are in ${currenciesOf[method]?.join(', ')}, and the currency of the programme is ${settings.currency}.`,
     )
   }
-  const problems = problemsOfPayer?.(payerOf(settings)) ?? []
+  const problems = formatOf(method).problemsOfPayer?.(payerOf(settings)) ?? []
   if (problems.length > 0) {
     throw conflict(
       `Complete the payer in the settings, for files of the method ${method}. ${problems.join(' ')}`,

@@ -3,10 +3,26 @@
 export const runStatuses = ['draft', 'approving', 'approved', 'sent', 'closed', 'cancelled'] as const
 
 export const methods = ['csv', 'paypal', 'sepa', 'nacha'] as const
+type Method = (typeof methods)[number]
+
+/**
+ * Those that any of PayPal's lists has, also for accounts of some countries alone. After "PayPal supported currencies" and
+ * "Payouts country and currency codes" on https://developer.paypal.com
+ */
+const OF_PAYPAL =
+  'AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF IDR ILS INR JPY MXN MYR NOK NZD PHP PLN RUB SEK SGD THB TWD USD'
+
+/** The currencies that the files of a method are for; any when omitted. */
+export const currenciesOf: Readonly<Partial<Record<Method, readonly string[]>>> = {
+  paypal: OF_PAYPAL.split(' '),
+  sepa: ['EUR'],
+  nacha: ['USD'],
+}
+export const isFor = (method: Method, currency: string): boolean =>
+  currenciesOf[method]?.includes(currency) ?? true
 
 /** Whether payees get their money by this file of a run, not by another one, beside which it is there to read. */
-export const isPaidBy = ({ method }: { readonly method: (typeof methods)[number] }, format: string) =>
-  format === method
+export const isPaidBy = ({ method }: { readonly method: Method }, format: string) => format === method
 
 export const itemStatuses = [
   'included',

@@ -3,13 +3,13 @@ import { TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { Link as RouterLink } from 'react-router-dom'
 import { GroupInput } from '../groups/GroupInput.tsx'
-import { useCan } from '../session.tsx'
+import { useCan, useSession } from '../session.tsx'
 import { DayInput } from '../ui/DayField.tsx'
 import { ChoiceInput, FormSection, MoneyInput, numbersProblem, Row } from '../ui/form.tsx'
 import { time } from '../ui/format.ts'
 import { RecordCreate } from '../ui/RecordForms.tsx'
 import { payoutRuns } from './pages.ts'
-import { methods } from './run.ts'
+import { methodsFor } from './run.ts'
 
 type Values = Record<string, unknown>
 
@@ -49,6 +49,7 @@ export function RunCreate() {
 
 function Fields() {
   const may = useCan()
+  const methods = methodsFor(useSession().settings.currency)
   const method = useWatch({ name: 'method' })
   const [cut_off, cut_off_time] = useWatch({ name: ['cut_off', 'cut_off_time'] })
   const exact = exactly({ cut_off, cut_off_time })

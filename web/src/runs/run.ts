@@ -4,6 +4,7 @@ import type { Static } from 'typebox'
 import type { runItem } from '../../../src/programme/runs/item.ts'
 import type { payoutRun } from '../../../src/programme/runs/run.ts'
 import type { fileRecord, reconciliationRecord } from '../../../src/programme/runs/schema.ts'
+import { isFor, methods as payoutMethods } from '../../../src/programme/runs/words.ts'
 import { get } from '../api.ts'
 
 export type Run = Static<typeof payoutRun.record> & RaRecord<number>
@@ -18,7 +19,10 @@ const words: Readonly<Record<Run['method'], { readonly name: string; readonly hi
   nacha: { name: 'ACH', hint: 'Direct deposits in USD (Nacha), for your bank.' },
 }
 
-export const methods = Object.entries(words).map(([id, { name, hint }]) => ({ id, name, hint }))
+export const methods = payoutMethods.map(id => ({ id, ...words[id] }))
+
+/** The methods by which a programme in this currency can pay. */
+export const methodsFor = (currency: string) => methods.filter(({ id }) => isFor(id, currency))
 
 /** Of a payout: people may have typed a method of their own. */
 export const methodName = (method: string) => methods.find(({ id }) => id === method)?.name ?? method

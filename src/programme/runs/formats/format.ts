@@ -39,8 +39,6 @@ export interface Format {
   readonly name: string
   readonly extension: string
   readonly contentType: string
-  /** The currencies that it is for; any when omitted. */
-  readonly currencies?: readonly string[]
   /** The most payees of a file. */
   readonly most?: number
   /** The most characters of a payment's reference. */

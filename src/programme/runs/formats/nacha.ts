@@ -162,7 +162,6 @@ export const nacha: Format = {
   name: 'nacha',
   extension: 'ach',
   contentType: 'text/plain; charset=us-ascii',
-  currencies: ['USD'],
   // The count of entries has six digits, and each may have an addendum.
   most: 400_000,
   mostReference: MOST_REFERENCE,

@@ -7,13 +7,6 @@ import { decimalText } from '../../../base/money.ts'
 import type { Format, Frame } from './format.ts'
 
 /**
- * Those that any of PayPal's lists has, also for accounts of some countries alone. After "PayPal supported currencies" and
- * "Payouts country and currency codes" on https://developer.paypal.com
- */
-const CURRENCIES =
-  'AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD HUF IDR ILS INR JPY MXN MYR NOK NZD PHP PLN RUB SEK SGD THB TWD USD'
-
-/**
  * Currencies that PayPal takes without decimals, unlike ISO 4217; an amount that has any is an error there. After
  * https://developer.paypal.com/docs/api/reference/currency-codes/
  */
@@ -33,7 +26,6 @@ export const paypal: Format = {
   name: 'paypal',
   extension: 'csv',
   contentType: 'text/csv; charset=utf-8',
-  currencies: CURRENCIES.split(' '),
   most: 5000,
   problemOfAmount: (amount, money) =>
     amount % unitOf(money) === 0n

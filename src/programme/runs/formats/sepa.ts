@@ -69,7 +69,6 @@ export const sepa: Format = {
   name: 'sepa',
   extension: 'xml',
   contentType: 'application/xml; charset=utf-8',
-  currencies: ['EUR'],
   mostAmount: 99_999_999_999n,
   problemsOfPayer: ({ name, iban, bic }) => [
     ...(name === '' ? ['Name (payer_name) is empty.'] : []),
