@@ -5,6 +5,17 @@ import { goTo, settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
 
 export function runScenarios(world: () => World): void {
+  /** An approved run with one payment, to a new affiliate. @param amount larger than what anybody else is owed */
+  async function approved(name: string, amount: number) {
+    const account = { create_user: true, payment_email: `${name}@example.com`, status: 'active' }
+    const { id } = await world().make('/affiliates', account)
+    await world().make('/referrals', { affiliate_id: id, amount, status: 'unpaid' })
+    const run = await world().make('/payout-runs', { minimum: amount })
+    await world().api('POST', `/payout-runs/${run.id}/approve`, { hash: run.hash })
+    const [item] = await world().read(`/run-items?payout_run_id=${run.id}&affiliate_id=${id}`)
+    return { run, item }
+  }
+
   describe('payout runs', () => {
     test('prepare, approve, download, hand over, read results, close', async () => {
       const { id } = await world().make('/affiliates', {
@@ -322,15 +333,7 @@ export function runScenarios(world: () => World): void {
     })
 
     test('outcome that somebody else has recorded meanwhile - is told, although the question goes with its button', async () => {
-      const { id } = await world().make('/affiliates', {
-        create_user: true,
-        payment_email: 'recordedlate@example.com',
-        status: 'active',
-      })
-      await world().make('/referrals', { affiliate_id: id, amount: 567_890, status: 'unpaid' })
-      const run = await world().make('/payout-runs', { minimum: 567_890 })
-      await world().api('POST', `/payout-runs/${run.id}/approve`, { hash: run.hash })
-      const [item] = await world().read(`/run-items?payout_run_id=${run.id}&affiliate_id=${id}`)
+      const { run, item } = await approved('recordedlate', 567_890)
       await world().work(`/payout-runs/${run.id}/show`, async page => {
         await page.getByRole('button', { name: `Outcome of ${item.reference}` }).click()
         await page.getByRole('combobox', { name: 'Outcome' }).and(page.locator(':focus')).waitFor()
@@ -346,15 +349,7 @@ export function runScenarios(world: () => World): void {
     })
 
     test('tablet that is turned while an outcome is recorded - the question stays, with the note', async () => {
-      const { id } = await world().make('/affiliates', {
-        create_user: true,
-        payment_email: 'turned@example.com',
-        status: 'active',
-      })
-      await world().make('/referrals', { affiliate_id: id, amount: 678_901, status: 'unpaid' })
-      const run = await world().make('/payout-runs', { minimum: 678_901 })
-      await world().api('POST', `/payout-runs/${run.id}/approve`, { hash: run.hash })
-      const [item] = await world().read(`/run-items?payout_run_id=${run.id}&affiliate_id=${id}`)
+      const { run, item } = await approved('turned', 678_901)
       await world().work(`/payout-runs/${run.id}/show`, async page => {
         const outcome = page.getByRole('button', { name: `Outcome of ${item.reference}` })
         const question = page.getByRole('alertdialog')
