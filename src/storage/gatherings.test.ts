@@ -193,17 +193,18 @@ test('if all fail, each is done by itself, and so are those that come next', asy
   await Promise.all(next)
 })
 
-test('after a failure - they are done together again after ten times as long, after a defect after a second', async t => {
+test('after a failure - they are done together again after ten times as long, after a defect or a long wait after a second', async t => {
   let elapsed = 0
   t.mock.method(performance, 'now', () => elapsed)
-  for (const [fault, aloneMs] of [
-    [new Failure('no_affiliate'), 400],
-    [new Error('a defect'), 1000],
+  for (const [fault, tookMs, aloneMs] of [
+    [new Failure('no_affiliate'), 40, 400],
+    [new Failure('no_affiliate'), 4000, 1000],
+    [new Error('a defect'), 40, 1000],
   ] as const) {
     const { begun, run, items, commitAll } = recorded(t)
     const outcomes = Promise.allSettled(['a', 'b'].map(name => run('caller', name)))
     await settled()
-    elapsed += 40
+    elapsed += tookMs
     begun[0]!.fail(fault)
     await settled()
     const next = async (names: readonly string[]) => {

@@ -17,7 +17,7 @@ const SLOW_MS = 100
  * of the time at most, and one with few is soon served together again.
  */
 const ALONE_TIMES = 10
-/** For how long after a defect, which would occur again. */
+/** For how long at most, and after a defect, which would occur again. */
 const ALONE_MS = 1000
 
 /** Checks that may refuse a write, inside its transaction. */
@@ -172,7 +172,7 @@ export class Gatherings {
       queue.isAlone = false
       this.#next(queue)
     }
-    setTimeout(end, isDefect ? ALONE_MS : ALONE_TIMES * tookMs).unref()
+    setTimeout(end, isDefect ? ALONE_MS : Math.min(ALONE_TIMES * tookMs, ALONE_MS)).unref()
   }
 }
 
