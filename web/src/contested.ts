@@ -1,10 +1,9 @@
 /** Two people who edit the same fields of a record, or of the settings. */
 import { HttpError, type RaRecord } from 'react-admin'
 import { get, queryOf } from './api.ts'
-import { pagesOf } from './pages.ts'
+import { pagesIdentifiedBy } from './pages.ts'
 import type { Session } from './session.tsx'
 import { loggedText } from './tools/logged.ts'
-import { formatMoney } from './ui/format.ts'
 import type { RecordPages } from './ui/pages.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -90,9 +89,8 @@ async function toldOf(
 ): Promise<string> {
   const value = now[name]
   if (typeof value === 'boolean') return value ? 'on' : 'off'
-  const text =
-    of?.words?.(now, amount => formatMoney(amount, currency))[name] ?? loggedText(name, now, currency)
-  const pages = name.endsWith('_id') ? pagesOf(name.replace(/_id$/, '')) : undefined
+  const text = loggedText(name, now, currency, of)
+  const pages = pagesIdentifiedBy(name)
   if (text === '' || pages === undefined) return text || 'empty'
   const number = `${pages.name[0].toLowerCase()} ${text}`
   if (pages.titleOf === undefined) return number

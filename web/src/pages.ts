@@ -95,3 +95,9 @@ export const withoutPages: readonly string[] = ['run_item']
 export function pagesOf(name: string): RecordPages | undefined {
   return recordPages.find(({ resource, kind }) => resource === name || kind === name)
 }
+
+/** @returns the pages of the kind of record that a value of this name identifies: 'affiliate_id' */
+export function pagesIdentifiedBy(name: string): RecordPages | undefined {
+  const [, kind] = /^(\w+)_id$/.exec(name) ?? []
+  return kind === undefined ? undefined : pagesOf(kind)
+}

@@ -4,7 +4,7 @@ import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { WithNames } from '../affiliates/WithNames.tsx'
 import { CustomerName } from '../customers/CustomerName.tsx'
 import { GroupName } from '../groups/GroupName.tsx'
-import { pagesOf } from '../pages.ts'
+import { pagesIdentifiedBy } from '../pages.ts'
 import type { Item } from '../runs/run.ts'
 import { useCan } from '../session.tsx'
 import { RecordLink } from '../ui/RecordLink.tsx'
@@ -13,15 +13,9 @@ import { RecordNumber } from './RecordNumber.tsx'
 
 const isAccount = (name: string) => name === 'owner' || name === 'user_id' || name.endsWith('_by')
 
-/** The kind of record that a value identifies, if it has pages. */
-const kindIn = (name: string) => {
-  const [, kind = ''] = /^(\w+)_id$/.exec(name) ?? []
-  return pagesOf(kind) && kind
-}
-
 /** The name of a value, without the word that says that it is an identifier where it is told otherwise. */
 export const labelOf = (name: string) =>
-  name === 'run_item_id' ? 'paid by' : (kindIn(name) ?? name).replaceAll('_', ' ')
+  name === 'run_item_id' ? 'paid by' : (pagesIdentifiedBy(name)?.kind ?? name).replaceAll('_', ' ')
 
 /** The affiliates whom a payout run leaves out, as a text that `WithNames` reads. */
 const affiliatesIn = (ids: unknown) =>
@@ -42,8 +36,8 @@ export function Named({ name, value, text }: { name: string; value: unknown; tex
   if (name === 'group_id') return <GroupName id={id} />
   if (name === 'customer_id') return <CustomerName id={id} />
   if (name === 'run_item_id') return <PaymentOfRun id={id} />
-  const kind = kindIn(name)
-  if (kind) return <RecordNumber kind={kind} id={id} />
+  const pages = pagesIdentifiedBy(name)
+  if (pages) return <RecordNumber kind={pages.kind} id={id} />
   return <>{text}</>
 }
 

@@ -3,6 +3,7 @@ import { decimalsOf } from '../../../src/base/currencies.ts'
 import { pagesOf } from '../pages.ts'
 import { useSession } from '../session.tsx'
 import { formatMoney, time } from '../ui/format.ts'
+import type { RecordPages } from '../ui/pages.ts'
 import { amounts, times } from './values.ts'
 
 /** Another text may look like one, and is shown as it is. */
@@ -17,14 +18,21 @@ const HASH = /^(sha256:)?[0-9a-f]{64}\b/
 /** @returns formats a value of an entry about a kind of record; '' when there is nothing to show */
 export function useLoggedText(kind: string): (name: string, values: Values) => string {
   const { currency } = useSession().settings
-  const words = pagesOf(kind)?.words
-  const money = (amount: string) => formatMoney(amount, currency)
-  return (name, values) =>
-    (name in values ? words?.(values, money)[name] : undefined) ?? loggedText(name, values, currency)
+  const pages = pagesOf(kind)
+  return (name, values) => loggedText(name, values, currency, pages)
 }
 
-/** @param currency of amounts that do not say their own */
-export function loggedText(name: string, values: Values, currency: string): string {
+/**
+ * @param currency of amounts that do not say their own
+ * @param pages of the values' kind of record, which may word some of them itself
+ */
+export function loggedText(name: string, values: Values, currency: string, pages?: RecordPages): string {
+  if (!(name in values)) return ''
+  const worded = pages?.words?.(values, amount => formatMoney(amount, currency))[name]
+  return worded ?? textOfValue(name, values, currency)
+}
+
+function textOfValue(name: string, values: Values, currency: string): string {
   const value = values[name]
   if (value === null || value === undefined || value === '') return ''
   if (/(?:_id|_by|^owner)$/.test(name) && (value === 0 || value === '0')) return ''
