@@ -75,8 +75,8 @@ export interface Field<K = unknown> extends Column<K> {
   /** `filter` has the field's own name; `filters` have other names, in which * stands for the field's. */
   readonly filter?: Filter
   readonly filters?: Readonly<Record<string, Filter>>
-  /** Expression to order by, if it is not the column; false for no order. */
-  readonly order?: false | { readonly expression: Expression<unknown>; value(value: K): number | string }
+  /** Lists are not sorted by it. */
+  readonly order?: false
   /** Further orders, by name, computed from the column as text. A list in such an order reads every row. */
   readonly orders?: Readonly<Record<string, ComputedOrder>>
   // Methods rather than function properties, so that every Field<K> is a Field.

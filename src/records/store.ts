@@ -186,7 +186,7 @@ function writesTo({ name: table }: Table) {
   }
 }
 
-/** @param indexed the fields whose index lists them as they are stored */
+/** @param indexed the fields that have an index, which is of what their filter looks at */
 function ordersOf(
   name: string,
   table: string,
@@ -201,7 +201,7 @@ function ordersOf(
   const orders: Record<string, Order> = { [`${name}_id`]: byId, id: byId }
   for (const { name, column, field } of parts) {
     if (!field.wire || field.order === false) continue
-    const isFolded = field.folded && !field.order && !indexed.includes(name)
+    const isFolded = field.folded && (field.filter?.ofFolded || !indexed.includes(name))
     const order = isFolded ? foldedOrderOf(table, column, field) : orderOf(table, column, field)
     orders[name] = order
     if (field.made === 'time') orders.date = order
@@ -225,10 +225,9 @@ const foldedOrderOf = (table: string, column: string, field: Part['field']): Ord
   value: (row: object) => foldedText(field, String((row as Record<string, unknown>)[column])),
 })
 
-function orderOf(table: string, column: string, { type, nullable, order }: Part['field']): Order {
+function orderOf(table: string, column: string, { type, nullable }: Part['field']): Order {
   const of = (row: object) => (row as Record<string, unknown>)[column]
   const kind = type === 'integer' ? 'number' : 'text'
-  if (order) return { expression: order.expression, kind, value: (row: object) => order.value(of(row)) }
   const reference = sql.ref(`${table}.${column}`)
   // Empty values come first, on every engine.
   const unset = kind === 'number' ? -1 : ''

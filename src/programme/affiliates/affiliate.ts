@@ -3,7 +3,6 @@ import { type Static, Type } from 'typebox'
 import { formatRate, parseRate } from '../../base/money.ts'
 import { identifiers, line, listOf, optionalEmail, rate } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
-import { foldCase } from '../../base/text.ts'
 import { filter, sql } from '../../records/field.ts'
 import { type CrudAction, kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
@@ -89,7 +88,6 @@ const fields = {
     ...personal,
     folded: true,
     wire: Type.String({ description: 'E-mail address for payments; empty if not set.' }),
-    order: { expression: sql.ref('affiliates.payment_email_key'), value: foldCase },
     create: Type.Optional(optionalEmail("E-mail address for payments; the account's applies when omitted.")),
     edit: Type.Optional(optionalEmail('New e-mail address for payments; empty unsets it.')),
     filter: inAnyCase(listOf(line(254), 'Only affiliates with one of these e-mail addresses for payments.')),
