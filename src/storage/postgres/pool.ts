@@ -45,7 +45,7 @@ const LOCK_MS = 1000
 /** The same for what may wait longer: commands, and transactions that have waited before. */
 export const LONG_LOCK_MS = 8000
 /** Expression by which a transaction waits longer from then on, unless something else was set. */
-export const WAITING_LONGER = `CASE current_setting('lock_timeout') WHEN '${LOCK_MS / 1000}s'
+export const WAITING_LONGER = `CASE current_setting('lock_timeout')::interval WHEN '${LOCK_MS} ms'
   THEN set_config('lock_timeout', '${LONG_LOCK_MS}', true) END`
 /**
  * How long the server waits for the next statement of a transaction; less than others wait for its locks. Only a process that is
