@@ -52,7 +52,7 @@ function interfaceReference(): string {
     '- `date` is a whole day, even if it has a time of day; `date[start]` and `date[end]` are precise to the second.',
     '- `search` for digits alone, with or without #, finds the record with that identifier. Otherwise each word must be contained in one of the texts that the list names, in any order,',
     '  ignoring case. Names are found with and without their accents; addresses and codes only with theirs.',
-    '- The texts that a search looks at are also sorted in this way, except payout methods and the references of referrals, which are sorted as they are stored.\n',
+    '- The texts that a search looks at are also sorted in this way, except payout methods and the references of referrals, which are sorted as they are stored. Of a longer text, such as a description or a URL, the first 100 characters count.\n',
     "**Idempotency.** A write may carry the header `Idempotency-Key`, 1 to 255 printable ASCII characters of the caller's choice.\n",
     '- The first answer is stored together with its effect. Within 24 hours, the same request with the same key (and the same API key) is not carried out again but gets that',
     '  answer, with `Idempotent-Replayed: true`. If both are sent at the same time, the second waits for the first. A different request with the key is 409.',

@@ -91,11 +91,6 @@ describeService('long lists', service => {
       }
     }
   })
-
-  test('400 - an order without an index is none', async () => {
-    const response = await service().get('/payouts?orderby=referrals')
-    assert.equal(response.status, 400)
-  })
 })
 
 describeService(

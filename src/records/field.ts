@@ -75,8 +75,8 @@ export interface Field<K = unknown> extends Column<K> {
   /** `filter` has the field's own name; `filters` have other names, in which * stands for the field's. */
   readonly filter?: Filter
   readonly filters?: Readonly<Record<string, Filter>>
-  /** Lists are not sorted by it. */
-  readonly order?: false
+  /** Lists are sorted by its beginning only, since it may be long; false: not by it at all. */
+  readonly order?: 'beginning' | false
   /** Further orders, by name, computed from the column as text. A list in such an order reads every row. */
   readonly orders?: Readonly<Record<string, ComputedOrder>>
   // Methods rather than function properties, so that every Field<K> is a Field.

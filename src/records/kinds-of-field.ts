@@ -142,7 +142,7 @@ const MAX_URL = 2048
 export const webAddress = (description: string) =>
   ({
     ...words(line(MAX_URL), description, neither),
-    order: false,
+    order: 'beginning',
     problem: (value: string) =>
       value === '' || /^https?:\/\//i.test(value)
         ? undefined
@@ -164,7 +164,7 @@ export const paragraphs = (maxLength: number, description: string, facts: Facts)
     wire: Type.String({ description }),
     create: Type.Optional(withDefault(paragraphsSchema(maxLength, description), '')),
     edit: Type.Optional(paragraphsSchema(maxLength, description)),
-    order: false,
+    order: 'beginning',
     sample: (samples: Samples) => pick(WORDS, samples),
   }) as const
 

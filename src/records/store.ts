@@ -203,20 +203,26 @@ function ordersOf(
     if (!field.wire || field.order === false) continue
     const isFolded = field.folded && (field.filter?.ofFolded || !indexed.includes(name))
     const order = isFolded ? foldedOrderOf(table, column, field) : orderOf(table, column, field)
-    orders[name] = order
+    orders[name] = field.order === 'beginning' ? computed(beginningOf(order)) : order
     if (field.made === 'time') orders.date = order
     for (const [name, { of, needs }] of Object.entries(field.orders ?? {})) {
-      orders[name] = {
-        expression: of(sql.ref(`${table}.${column}`)),
-        kind: 'text',
-        value: (row: { order_value: string }) => row.order_value,
-        computed: true,
-        needs,
-      }
+      orders[name] = { ...computed(of(sql.ref(`${table}.${column}`))), needs }
     }
   }
   return orders
 }
+
+/** How much of a long text lists are sorted by, in characters: cursors hold it. */
+const BEGINNING = 100
+
+const beginningOf = ({ expression }: Order) => sql`substr(${expression}, 1, ${sql.lit(BEGINNING)})`
+
+const computed = (expression: Expression<unknown>): Order => ({
+  expression,
+  kind: 'text',
+  value: (row: { order_value: string }) => row.order_value,
+  computed: true,
+})
 
 /** Capitals and small letters in one order, as people look names up. */
 const foldedOrderOf = (table: string, column: string, field: Part['field']): Order => ({

@@ -36,7 +36,7 @@ describeService('lists', service => {
     const orders = {
       affiliates:
         'affiliate_id id user_id rate rate_type payment_email status earnings unpaid_earnings referrals visits date_registered',
-      payouts: 'payout_id id affiliate_id amount payout_method status date owner',
+      payouts: 'payout_id id affiliate_id referrals amount payout_method status date owner',
     }
     for (const [resource, names] of Object.entries(orders)) {
       for (const orderby of names.split(' ')) {
@@ -112,6 +112,34 @@ describeService('lists', service => {
       await assertOrdered('customers', 'email', row => String(sortable(foldCase(row.email))))
       await assertOrdered('groups', 'name', row => String(sortable(foldCase(row.name))))
       await assertOrdered('coupons', 'code', row => String(sortable(foldCase(row.code))))
+      await service().delete(`/affiliates/${id}`)
+    })
+
+    test('200 - by a long text, of which the first 100 characters count', async () => {
+      const same = 'é'.repeat(99)
+      const { id } = await service().newAffiliate('long')
+      for (const end of ['b', 'B', 'a', 'b then', 'b before that', '']) {
+        const referral = {
+          affiliate_id: id,
+          amount: 1,
+          description: `${same}${end}`,
+          custom: `${same}${end}`,
+        }
+        for (const [path, sent] of [
+          ['/creatives', { text: `${same}${end}`, image: `https://shop.example/${end}` }],
+          ['/referrals', referral],
+          ['/visits', { affiliate_id: id, url: `https://shop.example/${same}${end}` }],
+        ] as const) {
+          assert.equal((await service().post(path, sent)).status, 201)
+        }
+      }
+      const beginning = (text: string) => String(sortable([...text].slice(0, 100).join('')))
+      await assertOrdered('creatives', 'text', row => beginning(row.text))
+      await assertOrdered('creatives', 'image', row => beginning(row.image))
+      await assertOrdered('visits', 'url', row => beginning(foldCase(row.url)))
+      await assertOrdered('referrals', 'description', row => beginning(foldAccents(row.description)))
+      await assertOrdered('referrals', 'custom', row => beginning(row.custom && JSON.stringify(row.custom)))
+      await assertOrdered('referrals', 'currency', row => row.currency)
       await service().delete(`/affiliates/${id}`)
     })
 

@@ -42,7 +42,7 @@ const fields = {
   },
   destination: {
     ...words(line(MAX_URL), DESTINATION, neither),
-    order: false,
+    order: 'beginning',
     problem: (value: string, { tracking }: Settings) =>
       value === '' || allowedUrl(value, tracking)
         ? undefined

@@ -75,8 +75,7 @@ const fields = {
         sql<boolean>`payouts.id IN (SELECT payout_id FROM payout_referrals WHERE referral_id IN (${sql.join(ids)}))`,
       ],
     }),
-    /** They may be long, and nothing orders them quickly. */
-    order: false,
+    order: 'beginning',
     initial: '',
     show: (stored: string) => stored,
     json: (stored: string) => `"${stored}"`,

@@ -55,7 +55,7 @@ const anything = (description: string) =>
     wire: Type.Unknown({ description }),
     create: Type.Optional(Type.Unknown({ description })),
     edit: Type.Optional(Type.Unknown({ description })),
-    order: false,
+    order: 'beginning',
     initial: '',
     show: (stored: string): unknown => (stored === '' ? '' : parseExactly(stored)),
     json: (stored: string) => stored || '""',
@@ -93,7 +93,7 @@ const fields = {
   parent_id: link('The referral that it takes back or adds to'),
   description: {
     ...words(paragraphs(MAX_JSON, 'What was bought.'), 'What was bought.', ofBuyer),
-    order: false,
+    order: 'beginning',
     folded: true,
     isName: true,
   },
@@ -129,7 +129,6 @@ const fields = {
     ),
     edit: Type.Optional(currency("Must be the programme's currency, in which the amount is.")),
     keep: (value: string) => value.toUpperCase(),
-    order: false,
   },
   custom: anything('Anything that the sender wants to store with it: text, a list or an object.'),
   context: {

@@ -40,7 +40,7 @@ const address = (description: string) =>
       description,
       ofVisitor,
     ),
-    order: false,
+    order: 'beginning',
     folded: true,
     keep: shortened,
   }) as const
