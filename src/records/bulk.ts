@@ -64,8 +64,7 @@ const seenOf = ({ record, item }: Schemas) => ({
 })
 
 interface Definition {
-  readonly kind: Pick<Kind, 'title' | 'table' | 'filters'> & Schemas
-  readonly bulkKind: BulkKind
+  readonly kind: BulkKind & Pick<Kind, 'title' | 'table' | 'filters'> & Schemas
   /** Operation on one record, by action name. */
   readonly actions: Readonly<
     Record<string, (context: RequestContext, id: number, args: object) => Promise<unknown>>
@@ -76,13 +75,7 @@ interface Definition {
 }
 
 /** Two endpoints: bulk change and bulk deletion. */
-export function bulkEndpoints({
-  kind,
-  bulkKind,
-  actions,
-  actionArguments = {},
-  remove,
-}: Definition): Endpoint[] {
+export function bulkEndpoints({ kind, actions, actionArguments = {}, remove }: Definition): Endpoint[] {
   const { title, filters } = kind
   const table = kind.table.name
   const names = Object.keys(actions)
@@ -110,7 +103,7 @@ export function bulkEndpoints({
         const own = Object.fromEntries(sent.filter(isOfAction))
         const selecting = Object.fromEntries(sent.filter(entry => !isOfAction(entry)))
         const act = (context: RequestContext, { id }: { id: number }) => actions[action]!(context, id, own)
-        return { status: 200, body: bodyOf(action, await bulk(call, bulkKind, selecting, act)) }
+        return { status: 200, body: bodyOf(action, await bulk(call, kind, selecting, act)) }
       },
     }),
     endpoint({
@@ -126,7 +119,7 @@ export function bulkEndpoints({
         status: 200,
         body: bodyOf(
           'delete',
-          await bulk(call, bulkKind, args as BulkArguments, (context, { id }) => remove(context, id)),
+          await bulk(call, kind, args as BulkArguments, (context, { id }) => remove(context, id)),
         ),
       }),
     }),

@@ -135,8 +135,7 @@ export const affiliates: Resource = {
         answerDeleted(call, affiliate, await rules.remove(call, affiliate_id)),
     }),
     ...bulkEndpoints({
-      kind: affiliate,
-      bulkKind: rules.bulkKind,
+      kind: rules.bulkKind,
       actions: { approve: become('active'), reject: become('rejected'), deactivate: become('inactive') },
       remove: rules.remove,
     }),

@@ -22,7 +22,6 @@ import { formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, write } from '../../events/write.ts'
-import type { BulkKind } from '../../records/bulk-rules.ts'
 import { criteriaOf, existing, isAlready, readingOf } from '../../records/rules.ts'
 import { noSuch } from '../../records/store.ts'
 import { type Db, ReferenceViolation, type Tx, UniqueViolation } from '../../storage/database.ts'
@@ -48,13 +47,7 @@ const reading = readingOf(affiliate, store.affiliates)
 
 export const { orders, count } = reading
 
-export const bulkKind: BulkKind = {
-  name: affiliate.name,
-  criteria: affiliate.criteria,
-  reading,
-  store: store.affiliates,
-  show: affiliate.show,
-}
+export const bulkKind = { ...affiliate, reading, store: store.affiliates }
 
 /** @throws Failure missing_user, already_affiliate, email_taken, login_taken, … */
 export async function create(context: RequestContext, args: CreateArguments): Promise<Affiliate> {

@@ -30,8 +30,7 @@ export const payouts: Resource = {
       }),
     }),
     ...bulkEndpoints({
-      kind: payout,
-      bulkKind,
+      kind: bulkKind,
       actions: { pay: become('paid'), fail: become('failed') },
       remove: rules.remove,
     }),

@@ -9,7 +9,6 @@ import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { Change } from '../../events/append.ts'
 import { type Context, inTransaction, type RequestContext, type WriteTx, write } from '../../events/write.ts'
-import type { BulkKind } from '../../records/bulk-rules.ts'
 import { existing, isAlready, narrowed, readingOf } from '../../records/rules.ts'
 import { forEachInTurn } from '../../storage/concurrently.ts'
 import type { Db, Tx } from '../../storage/database.ts'
@@ -268,13 +267,7 @@ const reading = readingOf(payout, store.payouts)
 
 export const rules = { ...reading, create, createMany, edit, remove, problems }
 
-export const bulkKind: BulkKind = {
-  name: payout.name,
-  criteria: payout.criteria,
-  reading,
-  store: store.payouts,
-  show: payout.show,
-}
+export const bulkKind = { ...payout, reading, store: store.payouts }
 
 /** @throws Failure no_payout */
 export async function getNotes({ database }: Context, id: number) {

@@ -92,8 +92,7 @@ async function approve(context: RequestContext, referral_id: number, reason: obj
 const { rejection_reason } = referral.edit.properties
 
 const bulk = bulkEndpoints({
-  kind: referral,
-  bulkKind,
+  kind: bulkKind,
   actions: { approve, reject: become('rejected'), pay: become('paid') },
   actionArguments: { rejection_reason },
   remove: rules.remove,

@@ -8,7 +8,6 @@ import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
-import type { BulkKind } from '../../records/bulk-rules.ts'
 import { existing, isAlready, readingOf } from '../../records/rules.ts'
 import { forEachConcurrently, forEachInTurn } from '../../storage/concurrently.ts'
 import type { Db, Tx } from '../../storage/database.ts'
@@ -250,13 +249,7 @@ const reading = readingOf(referral, store.referrals)
 
 export const rules = { ...reading, create, createMany, edit, remove, problems }
 
-export const bulkKind: BulkKind = {
-  name: referral.name,
-  criteria: referral.criteria,
-  reading,
-  store: store.referrals,
-  show: referral.show,
-}
+export const bulkKind = { ...referral, reading, store: store.referrals }
 
 /**
  * Resolves an affiliate that is named by the account's identifier or login.
