@@ -292,7 +292,7 @@ export const dated = <const C extends string>(column: C, description: string) =>
  * @param none what an empty one means, such as 'no limit'
  */
 export const optionalTime = (side: 'first' | 'last', description: string, none: string) => {
-  const argument = Type.Union([moment(description), Type.Literal('')], {
+  const argument = Type.Union([moment(`${description}.`), Type.Literal('')], {
     description: `${description}; empty for ${none}.`,
   })
   return {
