@@ -27,6 +27,10 @@ export function formatTime(seconds: number): string {
   return `${formatDay(day)} ${hours}:${minutes}:${twoDigits[secondOfDay % 60]}`
 }
 
+/** The same of a time that may be missing: '' for null. */
+export const formatOptionalTime = (seconds: number | null): string =>
+  seconds === null ? '' : formatTime(seconds)
+
 /** Milliseconds since 1970 as 'YYYY-MM-DD HH:MM:SS.mmm', UTC. */
 export function formatMilliseconds(milliseconds: number): string {
   return `${formatTime(Math.floor(milliseconds / 1000))}.${String(milliseconds % 1000).padStart(3, '0')}`

@@ -16,7 +16,7 @@ import {
 } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
 import { foldCase } from '../base/text.ts'
-import { formatTime, parseMoment, parseSpan } from '../base/time.ts'
+import { formatOptionalTime, formatTime, parseMoment, parseSpan } from '../base/time.ts'
 import { ACCOUNTS, type Facts, neither, type Reference } from '../storage/table.ts'
 import { type Filter, filter, type Samples } from './field.ts'
 
@@ -286,8 +286,18 @@ export const dated = <const C extends string>(column: C, description: string) =>
     keep: (value: string) => parseMoment(value)!.first,
   }) as const
 
+/** Shared by times that may be missing: null in the database, and '' for callers. */
+export const timeOrNone = {
+  type: 'integer',
+  nullable: true,
+  ...neither,
+  initial: null,
+  show: formatOptionalTime,
+  sample: () => null,
+} as const
+
 /**
- * A time that may be empty: null in the database, and '' for callers.
+ * A time that may be empty.
  * @param side the second that is meant by a day without a time of day
  * @param none what an empty one means, such as 'no limit'
  */
@@ -296,18 +306,13 @@ export const optionalTime = (side: 'first' | 'last', description: string, none: 
     description: `${description}; empty for ${none}.`,
   })
   return {
-    type: 'integer',
-    nullable: true,
-    ...neither,
+    ...timeOrNone,
     wire: Type.String({
       description: `${description}: YYYY-MM-DD HH:MM:SS, UTC; empty if there is ${none}.`,
     }),
     create: Type.Optional(argument),
     edit: Type.Optional(argument),
-    initial: null,
-    show: (stored: number | null) => (stored === null ? '' : formatTime(stored)),
     keep: (value: string) => (value === '' ? null : parseMoment(value)![side]),
-    sample: () => null,
   } as const
 }
 

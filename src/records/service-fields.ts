@@ -2,9 +2,9 @@
 import { Type } from 'typebox'
 import { fromUnits, sumFromUnits } from '../base/money.ts'
 import type { Settings } from '../base/settings.ts'
-import { formatTime } from '../base/time.ts'
-import { type Facts, neither } from '../storage/table.ts'
+import type { Facts } from '../storage/table.ts'
 import type { Field } from './field.ts'
+import { timeOrNone } from './kinds-of-field.ts'
 
 /** Only the service sets it. */
 export const serviceOnly = <F extends Pick<Field, 'create' | 'edit'>>({
@@ -53,13 +53,8 @@ export const internalNumber = <const R extends Rest>(rest: R) =>
 /** When the service did something; empty before. */
 export const timeOnceDone = (description: string) =>
   ({
-    type: 'integer',
-    nullable: true,
-    ...neither,
+    ...timeOrNone,
     wire: Type.String({ description: `${description}: YYYY-MM-DD HH:MM:SS, UTC; empty before.` }),
-    initial: null,
-    show: (stored: number | null) => (stored === null ? '' : formatTime(stored)),
-    sample: () => null,
   }) as const
 
 /** An amount computed from other records. */

@@ -1,12 +1,10 @@
 import { formatRate } from '../../base/money.ts'
-import { formatTime } from '../../base/time.ts'
+import { formatOptionalTime, formatTime } from '../../base/time.ts'
 import { feature, type SheetColumns, sheetOf } from '../../records/feature.ts'
 import { listing, rules as resource } from './routes.ts'
 import { type RuleRow, rule } from './rule.ts'
 import { salesMonthsTable } from './sales-table.ts'
 import { versionBefore } from './store.ts'
-
-const time = (value: number | null) => (value === null ? '' : formatTime(value))
 
 const columns: SheetColumns<RuleRow> = {
   rule_id: row => row.id,
@@ -26,8 +24,8 @@ const columns: SheetColumns<RuleRow> = {
   max_months: row => row.max_months ?? '',
   max_payments: row => row.max_payments ?? '',
   hold_days: row => row.hold_days ?? '',
-  from: row => time(row.valid_from),
-  until: row => time(row.valid_until),
+  from: row => formatOptionalTime(row.valid_from),
+  until: row => formatOptionalTime(row.valid_until),
   date: row => formatTime(row.created_at),
 }
 

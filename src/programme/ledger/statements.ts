@@ -3,7 +3,7 @@ import { CSV_BEGINNING, csvLine } from '../../base/csv.ts'
 import { invalidArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
-import { formatTime, now, parseMoment } from '../../base/time.ts'
+import { formatOptionalTime, formatTime, now, parseMoment } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { numberedWordsOf } from './because.ts'
 import { type Account, gainIn, owedAccounts } from './holdings.ts'
@@ -137,7 +137,7 @@ export function lineOf({ transfer, amount, paid, balance }: StatementLine, { dec
 }
 
 /** The date of the referral or payout behind the transfer, which may be much earlier. */
-export const recordDate = ({ record_at }: Entry) => (record_at === null ? '' : formatTime(record_at))
+export const recordDate = ({ record_at }: Entry) => formatOptionalTime(record_at)
 
 /** A statement as CSV, written while it is read. */
 export async function* csvOf(

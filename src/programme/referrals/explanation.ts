@@ -4,7 +4,7 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { compared, ONE, whole } from '../../base/fraction.ts'
 import { amountText, decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
-import { formatTime } from '../../base/time.ts'
+import { formatOptionalTime, formatTime } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { earnedOf, waivedIn } from '../commission/amounts.ts'
@@ -102,7 +102,7 @@ function explanationOf(
     original_amount: originalOf(row),
     original_currency: row.original_currency,
     ...dataOf(story, settings),
-    hold_until: row.status === 'pending' && row.hold_until !== null ? formatTime(row.hold_until) : '',
+    hold_until: row.status === 'pending' ? formatOptionalTime(row.hold_until) : '',
     refunds: listed.map(({ id, type, status, amount, created_at }) => ({
       referral_id: id,
       type,

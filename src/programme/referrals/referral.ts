@@ -4,7 +4,7 @@ import { parseExactly, problemOfJson } from '../../base/json.ts'
 import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
 import { choice, currency, identifiers, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
-import { formatTime, parseMoment } from '../../base/time.ts'
+import { parseMoment } from '../../base/time.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   amount,
@@ -17,6 +17,7 @@ import {
   link,
   reference,
   status,
+  timeOrNone,
   whether,
   words,
 } from '../../records/kinds-of-field.ts'
@@ -182,18 +183,13 @@ const fields = {
   },
   /** When a hold ends. A pending referral without one waits for a review. */
   hold_until: {
-    type: 'integer',
-    nullable: true,
+    ...timeOrNone,
     inEvents: true,
-    ...neither,
     create: Type.Optional(
       moment('When a pending referral becomes unpaid automatically; only by a review when omitted.'),
     ),
     edit: Type.Optional(moment('When a pending referral becomes unpaid automatically.')),
-    initial: null,
-    show: (stored: number | null) => (stored === null ? '' : formatTime(stored)),
     keep: (value: string) => parseMoment(value)!.first,
-    sample: () => null,
   },
   /** The reason that a person has given for the rejection; removed when the rejection ends. */
   rejection_reason: { ...besideRecord(serviceOnly(rejection), { inEvents: true }), edit: rejection.edit },

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { line, moment } from '../../base/schemas.ts'
 import { parseMoment } from '../../base/time.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
-import { amount, count, created, link, status, words } from '../../records/kinds-of-field.ts'
+import { amount, count, created, link, status, timeOrNone, words } from '../../records/kinds-of-field.ts'
 import {
   atCreation,
   derivedAmount,
@@ -33,7 +33,7 @@ const fields = {
   status: serviceOnly(status(runStatuses, 'draft')),
   method: atCreation(status(methods, 'csv', 'How the payees are paid.')),
   cut_off: {
-    ...timeOnceDone('Earnings up to this time are paid'),
+    ...timeOrNone,
     wire: Type.String({
       description: 'Earnings up to this time are paid: YYYY-MM-DD HH:MM:SS, UTC; empty if all are.',
     }),
