@@ -7,6 +7,7 @@ import { parseCalculation, type Target } from '../commission/calculation.ts'
 import { type DraftReason, ENDED, isEnded, isOwedAtOnce, type Judgement } from '../commission/engine.ts'
 import { columnsOf, commissionOfDraft, holdUntil, lockSales } from '../commission/judging.ts'
 import type { Reason } from '../ledger/because.ts'
+import { postTogether } from '../ledger/rules.ts'
 import { actionOf, finish } from './changing.ts'
 import { DUPLICATE, REFUNDED } from './reasons.ts'
 import type { Referral } from './referral.ts'
@@ -36,7 +37,9 @@ export async function rejudgeDrafts(
   const drafts = await store.lockDrafts(tx, { after: 0, ...waiting, limit: BATCH })
   const ids = drafts.map(({ affiliate_id }) => affiliate_id)
   await lockSales(tx, settings, ids)
-  for (const draft of drafts) await rejudgeDraft(tx, settings, draft)
+  await postTogether(tx, async () => {
+    for (const draft of drafts) await rejudgeDraft(tx, settings, draft)
+  })
   return drafts.length < BATCH ? undefined : drafts.at(-1)!.id
 }
 
