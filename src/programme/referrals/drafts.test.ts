@@ -202,4 +202,25 @@ describeService('drafts that no rule is for', service => {
     const { status, amount } = await read()
     assert.deepEqual([status, amount], ['unpaid', '20.00'])
   })
+
+  test('are judged in turn by a rule that asks for the sales before them', async () => {
+    const admin = await service().admin()
+    await admin.patch('/settings', { default_rate_type: 'partner' })
+    const promise = async (rate: number, priority: number, conditions: object[]) => {
+      const { status, body } = await service().post('/rules', { name: `${rate}`, rate, priority, conditions })
+      assert.equal(status, 201, JSON.stringify(body))
+    }
+    await promise(6, 1, [{ field: 'sales_ever', at_least: 2 }])
+    await promise(4, 2, [{ field: 'sales_ever', at_least: 1 }])
+    const { person, read } = await drafted('in-turn', {})
+    const sold = { kind: 'sale', amount: 100, affiliate_id: person.id }
+    for (const reference of ['second', 'third']) await service().post('/conversions', { ...sold, reference })
+    assert.equal((await read()).status, 'draft')
+    await promise(2, 3, [])
+    const { body } = await service().get(`/referrals?affiliate_id=${person.id}&orderby=referral_id&order=asc`)
+    assert.deepEqual(
+      body.map(({ amount }: { amount: string }) => amount),
+      ['2.00', '4.00', '6.00'],
+    )
+  })
 })
