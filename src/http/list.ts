@@ -304,7 +304,7 @@ function whereToStart(
 }
 
 function refuseUnread({ actor }: Call, permission: string | undefined, what: string): void {
-  if (!permission || !('permissions' in actor) || actor.permissions.has(permission)) return
+  if (!permission || actor.permissions.has(permission)) return
   throw new Failure('forbidden', {
     message: `To ${what} needs the permission ${permission}.`,
     data: { permission },
