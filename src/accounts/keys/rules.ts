@@ -1,9 +1,8 @@
 /**
- * API keys. A key is a pair: a public part that names it for ever, and a token that is shown once. The token holds
- * 256 random bits, so a plain SHA-256 of it is enough to store, and is what it is looked up by.
+ * API keys. A key is a pair: a public part that names it for ever, and a token that is shown once.
  * See docs/decisions/keys-and-passwords.md.
  */
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Actor } from '../../base/actor.ts'
 import { Failure, type Problems, refuseInvalid } from '../../base/errors.ts'
 import { foldAccents, parseSearch } from '../../base/text.ts'
@@ -12,6 +11,7 @@ import { type Context, type RequestContext, type WriteTx, write } from '../../ev
 import { noSuch } from '../../records/store.ts'
 import type { Database, Tx } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
+import { hashToken, newToken } from '../tokens.ts'
 import { leftTo } from '../users/roles.ts'
 import { lockUser, type User } from '../users/store.ts'
 import type { CreateArguments, FilterArguments, KeyArguments, KeyRecord, statuses } from './schema.ts'
@@ -38,7 +38,7 @@ export async function createKey(
 ): Promise<NewKey> {
   refuseInvalid(problemsOfKey(args, allPermissions))
   const expiresAt = args.expires === undefined ? null : parseMoment(args.expires)!.last
-  const token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
+  const token = TOKEN_PREFIX + newToken()
   const publicKey = PUBLIC_PREFIX + randomBytes(12).toString('hex')
   const key = await write(context, async tx => {
     refuseInvalid(problemsOfOwner(await lockAccounts(tx, args.user_id, context), args))
@@ -306,8 +306,4 @@ function actorOf(key: store.OwnedKey): Actor {
     permissions: new Set(permissionsOf(key)),
     name: key.public_key,
   }
-}
-
-export function hashToken(token: string): string {
-  return hash('sha256', token, 'hex')
 }

@@ -3,13 +3,12 @@
  * answer is the same whether the account exists or not, and is sent before the look-up.
  * See docs/decisions/forgotten-passwords.md.
  */
-import { randomBytes } from 'node:crypto'
 import { Failure, refuseInvalid } from '../../base/errors.ts'
 import { now } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
 import type { Tx } from '../../storage/database.ts'
-import { hashToken } from '../keys/rules.ts'
 import { countAttempt, ofForgotten, ofLetters } from '../sessions/attempts.ts'
+import { hashToken, newToken } from '../tokens.ts'
 import { hashPassword, passwordProblem } from '../users/password.ts'
 import { findByName, forgetBrowsers, setPassword } from '../users/rules.ts'
 import { lockUser, type User } from '../users/store.ts'
@@ -80,7 +79,7 @@ async function mayGetLetter({ database }: Later, { id }: User): Promise<boolean>
 
 /** @returns undefined if the account's address has just changed: the mail would go to the old one */
 async function newLink(context: Later, user: User): Promise<string | undefined> {
-  const token = randomBytes(32).toString('base64url')
+  const token = newToken()
   const time = now()
   return write(context, async tx => {
     const current = await lockUser(tx, user.id)

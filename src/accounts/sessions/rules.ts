@@ -1,10 +1,9 @@
 /**
- * Sessions of the administration area. A session is 256 random bits in a cookie; only their SHA-256 is stored. It expires
+ * Sessions of the administration area. A session is a token in a cookie, of which only the hash is stored. It expires
  * twelve hours after its last use, and after thirty days at most. A browser that has logged in is remembered for a year,
  * in the same way, so that its attempts can be distinguished from those of strangers; see `attempts.ts`.
  * See docs/decisions/sessions.md.
  */
-import { randomBytes } from 'node:crypto'
 import type { Actor } from '../../base/actor.ts'
 import { Failure, invalidArguments, refuseInvalid } from '../../base/errors.ts'
 import { withoutHost } from '../../base/network.ts'
@@ -12,9 +11,9 @@ import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { anyLogin, noteFirstLogin } from '../../settings/store.ts'
 import type { Database, Db, Tx } from '../../storage/database.ts'
-import { hashToken } from '../keys/rules.ts'
 import { takeCode } from '../second-factor/codes.ts'
 import { findFactor } from '../second-factor/store.ts'
+import { hashToken, newToken } from '../tokens.ts'
 import { hashPassword, passwordMatches, passwordProblem } from '../users/password.ts'
 import type { Role } from '../users/roles.ts'
 import { canLogIn, findByName, forgetBrowsers, setPassword } from '../users/rules.ts'
@@ -168,10 +167,6 @@ async function isAsked(db: Db, userId: number): Promise<boolean> {
 async function isKnown(db: Db, device: string, user: User | undefined): Promise<boolean> {
   const expiresAt = await store.findDevice(db, hashToken(device), user?.id ?? 0)
   return expiresAt !== undefined && expiresAt >= now()
-}
-
-function newToken(): string {
-  return randomBytes(32).toString('base64url')
 }
 
 /** Permissions of a role. */
