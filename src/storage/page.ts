@@ -34,6 +34,11 @@ export interface Page {
   readonly isIndexed?: boolean
 }
 
+/** All rows, of a list that is known to be short. */
+export function wholeList(order: Order): Page {
+  return { order, descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
+}
+
 /** First and last second of a time span; undefined for an open side. */
 export interface Span {
   readonly first?: number

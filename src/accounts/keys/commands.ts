@@ -11,6 +11,7 @@ import {
   withUntouchedDatabase,
 } from '../../cli/command.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
+import { wholeList } from '../../storage/page.ts'
 import { accountNamed } from '../users/commands.ts'
 import { leftTo, type Role } from '../users/roles.ts'
 import { createKey, recordOf, revokeKey } from './rules.ts'
@@ -95,7 +96,7 @@ function presetOf(
 }
 
 async function list(options: CommonOptions): Promise<void> {
-  const all = { order: orders.id!, descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
+  const all = wholeList(orders.id!)
   const keys = (await withUntouchedDatabase(options, ({ reader }) => listKeys(reader, {}, all))).map(printed)
   const rows = keys.map(key => [
     key.public_key,

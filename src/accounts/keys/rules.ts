@@ -10,7 +10,7 @@ import { formatTime, now, parseMoment } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { noSuch } from '../../records/store.ts'
 import type { Database, Tx } from '../../storage/database.ts'
-import type { Page } from '../../storage/page.ts'
+import { type Page, wholeList } from '../../storage/page.ts'
 import { hashToken, newToken } from '../tokens.ts'
 import { leftTo } from '../users/roles.ts'
 import { lockUser, type User } from '../users/store.ts'
@@ -143,8 +143,7 @@ async function revoke(tx: WriteTx, key: store.KeyRow): Promise<store.KeyRow> {
 
 /** Revokes all keys of an account, as part of another write. @returns how many were not revoked before */
 export async function revokeKeysOf(tx: WriteTx, userId: number): Promise<number> {
-  const all = { order: store.orders.id!, descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
-  const keys = await store.listKeys(tx, { userIds: [userId] }, all)
+  const keys = await store.listKeys(tx, { userIds: [userId] }, wholeList(store.orders.id!))
   const unrevoked = keys.filter(({ revoked_at }) => revoked_at === null)
   for (const key of unrevoked) await revoke(tx, key)
   return unrevoked.length

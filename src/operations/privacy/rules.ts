@@ -29,12 +29,11 @@ import { noteErased } from '../../programme/runs/erased-store.ts'
 import type { Feature } from '../../records/feature.ts'
 import { isAlready } from '../../records/rules.ts'
 import type { Db, Tx } from '../../storage/database.ts'
+import { wholeList } from '../../storage/page.ts'
 import type { Schema, Table } from '../../storage/table.ts'
 import { recordOf as entryRecordOf } from '../audit/rules.ts'
 import { eraseAnswersAbout } from './answers.ts'
 import * as store from './store.ts'
-
-const allRows = { descending: false, offset: 0, limit: Number.MAX_SAFE_INTEGER }
 
 /** Everything that is stored about a person and what they did, but no secrets: a line with a JSON object, in parts. */
 export async function* exportPerson(
@@ -49,7 +48,7 @@ export async function* exportPerson(
   const { affiliates, ...records } = recordsAbout(reader, features, person, await settings.current())
   const [affiliate = null] = (await affiliates!.next()).value ?? []
   const spans = async (table: Table) => (await store.rowsAbout<Span>(reader, table, person)).map(spanOf)
-  const keys = await listKeys(reader, { userIds: [userId] }, { ...allRows, order: keyOrders.id! })
+  const keys = await listKeys(reader, { userIds: [userId] }, wholeList(keyOrders.id!))
   yield* jsonLine({
     account: userRecordOf(user),
     affiliate,

@@ -20,6 +20,7 @@ import { piecesOf, readUpTo, writeWhole } from '../../cli/files.ts'
 import { identifier, secretKeyOption } from '../../cli/options.ts'
 import type { RequestContext } from '../../events/write.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
+import { wholeList } from '../../storage/page.ts'
 import { formats } from './formats/formats.ts'
 import { resultFormats } from './outcome.ts'
 import * as rules from './rules.ts'
@@ -105,13 +106,8 @@ async function printRun(options: CommonOptions, context: RequestContext, run: Ru
 async function list(options: CommonOptions): Promise<void> {
   await reading(options, async context => {
     const settings = await context.settings.current()
-    const all = {
-      order: rules.reading.orders.id!,
-      descending: true,
-      offset: 0,
-      limit: Number.MAX_SAFE_INTEGER,
-    }
-    const found = await rules.reading.page(context, {}, all)
+    const newestFirst = { ...wholeList(rules.reading.orders.id!), descending: true }
+    const found = await rules.reading.page(context, {}, newestFirst)
     const rows = found.map(run =>
       [
         run.id,
