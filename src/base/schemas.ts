@@ -11,6 +11,12 @@ import { parseMoment } from './time.ts'
 
 const MAX_IDENTIFIER = Number.MAX_SAFE_INTEGER
 
+/** Says what is meant where the argument is omitted; the rules see to it. */
+export const withDefault = <S extends TSchema>(schema: S, value: unknown): S => ({
+  ...schema,
+  default: value,
+})
+
 // The items of a list need no description of their own.
 
 export const identifier = (description?: string) =>

@@ -3,9 +3,9 @@
  * page is read and sent page by page, each starting after the last row of the one before, so that a long list needs
  * no more memory than a short one, and a client that stops reading holds no database resources.
  */
-import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { Failure, invalidArguments } from '../base/errors.ts'
-import { choice, flag, line, listOf } from '../base/schemas.ts'
+import { choice, flag, line, listOf, withDefault } from '../base/schemas.ts'
 import { parseSearch } from '../base/text.ts'
 import { memberOf } from '../base/unknown.ts'
 import type { Order, Page } from '../storage/page.ts'
@@ -104,10 +104,6 @@ export function narrowing<F extends TProperties>(filters: F) {
       Type.Object({}, { description: 'Another way to write filters: filter[status] is the same as status.' }),
     ),
   }
-}
-
-function withDefault<T extends TSchema>(schema: T, value: unknown): T {
-  return { ...schema, default: value }
 }
 
 const common = listArguments([], ['id'], {})

@@ -1,6 +1,6 @@
 /** Kinds of field, for use in definitions. A field that only one record has is defined with that record. */
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type TSchema, type TString, Type } from 'typebox'
+import { type TString, Type } from 'typebox'
 import { decimalsReason, fromUnits, MAX_AMOUNT, toUnits } from '../base/money.ts'
 import {
   choice,
@@ -13,14 +13,13 @@ import {
   money as moneySchema,
   paragraphs as paragraphsSchema,
   span,
+  withDefault,
 } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
 import { foldCase } from '../base/text.ts'
 import { formatOptionalTime, formatTime, parseMoment, parseSpan } from '../base/time.ts'
 import { ACCOUNTS, type Facts, neither, type Reference } from '../storage/table.ts'
 import { type Filter, filter, type Samples } from './field.ts'
-
-const withDefault = <S extends TSchema>(schema: S, value: unknown): S => ({ ...schema, default: value })
 
 /** Matches rows whose column has one of these values. */
 export const oneOf = (column: RawBuilder<unknown>, values: readonly unknown[]): Expression<SqlBool>[] => [

@@ -1,15 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { choice, identifier, moment } from '../../base/schemas.ts'
+import { choice, identifier, moment, withDefault } from '../../base/schemas.ts'
 
 const spans = ['30d', '12m', 'all'] as const
 export type Span = (typeof spans)[number]
 
 export const reportArguments = {
   span: Type.Optional(
-    Type.Unsafe<Span>({
-      ...choice(spans, 'The last 30 days, by day; the last 12 months or all time, by month.'),
-      default: '12m',
-    }),
+    withDefault(choice(spans, 'The last 30 days, by day; the last 12 months or all time, by month.'), '12m'),
   ),
   from: Type.Optional(
     moment(
@@ -21,9 +18,7 @@ export const reportArguments = {
       'Last day of the period: YYYY-MM-DD, UTC; today when omitted. More than 92 days are reported by month.',
     ),
   ),
-  format: Type.Optional(
-    Type.Unsafe<'json' | 'csv'>({ ...choice(['json', 'csv'], 'Format of the report.'), default: 'json' }),
-  ),
+  format: Type.Optional(withDefault(choice(['json', 'csv'], 'Format of the report.'), 'json')),
 }
 
 export const affiliateArgument = {

@@ -1,7 +1,7 @@
 /** Whole lists as files, for spreadsheets (CSV) and for programs (NDJSON): written while they are read. */
 import { Type } from 'typebox'
 import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../../base/csv.ts'
-import { choice } from '../../base/schemas.ts'
+import { choice, withDefault } from '../../base/schemas.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { fileAnswer, fileOf } from '../../http/files.ts'
@@ -26,7 +26,7 @@ function exportEndpoint({ kind, resource, listing, sheet }: Feature): Endpoint {
     permission: resource.endpoints.find(({ path }) => path === `/${name}`)!.permission,
     summary: `Export ${name} as a file`,
     arguments: Type.Object({
-      format: Type.Optional({ ...choice(['csv', 'ndjson'], 'Format of the file.'), default: 'csv' }),
+      format: Type.Optional(withDefault(choice(['csv', 'ndjson'], 'Format of the file.'), 'csv')),
       ...ordering(Object.keys(listing.orders)),
       ...narrowing(kind.filters),
     }),

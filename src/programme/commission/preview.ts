@@ -4,7 +4,7 @@ import { decimalsOf, NO_CURRENCY } from '../../base/currencies.ts'
 import { type Problems, refuseInvalid } from '../../base/errors.ts'
 import { ONE } from '../../base/fraction.ts'
 import { decimalsReason, decimalText, toUnits } from '../../base/money.ts'
-import { choice, identifier, line, moment, money } from '../../base/schemas.ts'
+import { choice, identifier, line, moment, money, withDefault } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now, parseMoment } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
@@ -45,9 +45,7 @@ const lineSchema = Type.Object({
 } satisfies Asked<LineField>)
 
 export const previewArguments = Type.Object({
-  kind: Type.Optional(
-    Type.Unsafe<Sale['kind']>({ ...choice(kinds, 'Kind of the conversion.'), default: 'sale' }),
-  ),
+  kind: Type.Optional(withDefault(choice(kinds, 'Kind of the conversion.'), 'sale')),
   amount: money('What the customer pays, including tax and shipping.'),
   currency: Type.Optional(line(3, "ISO 4217 code; the programme's when omitted.")),
   tax: amountOf('Tax included in the amount.'),

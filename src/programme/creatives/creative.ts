@@ -1,6 +1,6 @@
 /** The kind creative: a banner, a text or a page that affiliates link with. */
 import { Type } from 'typebox'
-import { line } from '../../base/schemas.ts'
+import { line, withDefault } from '../../base/schemas.ts'
 import { kind, type TableOf } from '../../records/kind.ts'
 import { dated, paragraphs, status, text, webAddress } from '../../records/kinds-of-field.ts'
 import { neither } from '../../storage/table.ts'
@@ -8,7 +8,7 @@ import { neither } from '../../storage/table.ts'
 const fields = {
   name: {
     ...text(190, 'Name of the creative.', neither),
-    create: Type.Optional(Type.String({ ...line(190, 'Name of the creative.'), default: 'Creative' })),
+    create: Type.Optional(withDefault(line(190, 'Name of the creative.'), 'Creative')),
     initial: 'Creative',
   },
   description: paragraphs(65_535, 'What it is for.', neither),

@@ -2,7 +2,16 @@
 import { type Static, Type } from 'typebox'
 import { parseExactly, problemOfJson } from '../../base/json.ts'
 import { decimalsReason, decimalText, MAX_AMOUNT, toUnits } from '../../base/money.ts'
-import { choice, currency, identifiers, line, listOf, moment, paragraphs } from '../../base/schemas.ts'
+import {
+  choice,
+  currency,
+  identifiers,
+  line,
+  listOf,
+  moment,
+  paragraphs,
+  withDefault,
+} from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
 import { parseMoment } from '../../base/time.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
@@ -157,9 +166,7 @@ const fields = {
   type: {
     ...status(types, 'sale', 'Type.'),
     searched: true,
-    create: Type.Optional(
-      Type.Unsafe<(typeof types)[number]>({ ...choice(types, 'Type.'), default: 'sale' }),
-    ),
+    create: Type.Optional(withDefault(choice(types, 'Type.'), 'sale')),
     edit: Type.Optional(choice(types, 'New type.')),
     filter: anyOf(listOf(choice(types), 'Only referrals of one of these types.')),
     sample: () => 'sale' as const,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { choice, identifiers, line, listOf, MIB } from '../../base/schemas.ts'
+import { choice, identifiers, line, listOf, MIB, withDefault } from '../../base/schemas.ts'
 import { refusedIdentifiers } from '../../records/crud.ts'
 import { csvColumns } from './formats/csv.ts'
 import { formats } from './formats/formats.ts'
@@ -74,7 +74,7 @@ const note = line(500, 'Note on the payment.')
 
 export const resultArguments = Type.Object({
   ...run,
-  format: Type.Optional({ ...choice(resultFormats, 'Format of the content.'), default: 'csv' }),
+  format: Type.Optional(withDefault(choice(resultFormats, 'Format of the content.'), 'csv')),
   content: Type.String({ maxLength: MOST_CONTENT, description: 'The file, as text.' }),
   file_name: Type.Optional(line(MOST_FILE_NAME, 'Name of the file, for the history of the run.')),
   dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only say what would be recorded.' })),
