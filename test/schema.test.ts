@@ -15,7 +15,7 @@ import { payouts } from '../src/settings/payouts.ts'
 import { tracking } from '../src/settings/tracking.ts'
 import type { Database } from '../src/storage/database.ts'
 import { prepareSearch } from '../src/storage/search-index.ts'
-import { columnsOf, searchedColumns } from '../src/storage/table.ts'
+import { ACCOUNTS, columnsOf, searchedColumns } from '../src/storage/table.ts'
 import { describeService } from './harness.ts'
 
 interface Found {
@@ -137,6 +137,23 @@ describeService('the tables that are declared', service => {
     }
     // The first may be negative; nobody is paid by the others.
     assert.deepEqual(unchecked, ['referrals.amount', 'referrals.order_total', 'payout_runs.minimum'])
+  })
+
+  test('a deletion finds by an index what refers to the record', async t => {
+    const { engine, reader } = service().database
+    // The migrations give both engines the same indexes.
+    if (engine.name !== 'SQLite') return t.skip()
+    const unindexed: string[] = []
+    for (const table of schema) {
+      for (const [name, { references }] of columnsOf(table)) {
+        // Accounts are never deleted.
+        if (!references || references.outlives || references.table === ACCOUNTS) continue
+        const { rows } = await sql<{ detail: string }>`EXPLAIN QUERY PLAN
+          SELECT 1 FROM ${sql.table(table.name)} WHERE ${sql.ref(name)} = 1`.execute(reader)
+        if (!rows[0]!.detail.startsWith('SEARCH')) unindexed.push(`${table.name}.${name}`)
+      }
+    }
+    assert.deepEqual(unindexed, [], 'a migration has to make an index that begins with each of these columns')
   })
 
   test('no insertion of a row makes SQLite make a table', async t => {
