@@ -77,6 +77,7 @@ function assertDeclared(declared: readonly unknown[], inDatabase: readonly unkno
   assert.deepEqual(
     { onlyDeclared: without(declared, inDatabase), onlyInDatabase: without(inDatabase, declared) },
     { onlyDeclared: [], onlyInDatabase: [] },
+    'a migration has to make what is only declared, and a declaration to say what is only in the database',
   )
   assert.equal(inDatabase.length, declared.length)
 }
@@ -136,7 +137,8 @@ describeService('the tables that are declared', service => {
       )
     }
     // The first may be negative; nobody is paid by the others.
-    assert.deepEqual(unchecked, ['referrals.amount', 'referrals.order_total', 'payout_runs.minimum'])
+    const others = ['referrals.amount', 'referrals.order_total', 'payout_runs.minimum']
+    assert.deepEqual(unchecked, others, 'a migration has to CHECK each other amount, such as that it is >= 0')
   })
 
   test('a deletion finds by an index what refers to the record', async t => {
@@ -177,7 +179,12 @@ describeService('the tables that are declared', service => {
         : sql`(SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public') AS tables`
     const { rows } = await sql<{ name: string }>`SELECT name FROM ${tables}`.execute(reader)
     const declared = [...schema.map(({ name }) => name), 'schema_version']
-    assert.deepEqual(rows.map(({ name }) => name).sort(), declared.sort())
+    const names = rows.map(({ name }) => name)
+    assert.deepEqual(
+      names.sort(),
+      declared.sort(),
+      'src/app.ts has to list each table, or the feature that has it',
+    )
   })
 })
 
