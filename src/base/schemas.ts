@@ -107,11 +107,12 @@ const MOMENT_FORMS = 'UTC, as YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.'
  */
 const TURNS_DIRECTION = /[\u202A-\u202E\u2066-\u2069]/u
 const IN_NO_LINE = new RegExp(`[\\p{Cc}\\p{Cs}]|${TURNS_DIRECTION.source}`, 'u')
+const ALL_IN_NO_LINE = new RegExp(IN_NO_LINE, 'gu')
 
 export const isLine = (text: string): boolean => !IN_NO_LINE.test(text)
 
-/** The text as one line, with blanks in the place of what no line may have. */
-export const asLine = (text: string): string => text.replace(new RegExp(IN_NO_LINE, 'gu'), ' ')
+/** The text as one line. @param instead what stands in the place of each character that no line may have */
+export const asLine = (text: string, instead = ' '): string => text.replace(ALL_IN_NO_LINE, instead)
 
 /**
  * String formats beyond what JSON Schema can express: `test` validates, `expects` completes the sentence "must be …". What a

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { withoutHost } from '../../base/network.ts'
 import { Rounds } from '../../base/rounds.ts'
+import { asLine } from '../../base/schemas.ts'
 import type { Settings, TrackingSettings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { RequestContext } from '../../events/write.ts'
@@ -252,9 +253,7 @@ export function placesOf({ page, hosts }: TrackingSettings): readonly string[] {
 }
 
 /** Text of a visitor that can be stored: one line, whole characters. */
-function plain(text: string): string {
-  return text.toWellFormed().replace(/\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu, '')
-}
+const plain = (text: string): string => asLine(text.toWellFormed(), '')
 
 /** Whether the text can be a code or a login. */
 export const isName = (name: string) => name !== '' && name.length <= NAME_LENGTH && plain(name) === name
