@@ -310,6 +310,14 @@ export class LostRace extends Error {
   }
 }
 
+/**
+ * For a write of what was free when it was looked for: run again, the transaction finds what has taken it.
+ * @throws LostRace for a violated unique constraint, and any other error as it is
+ */
+export function throwLostRace(cause: unknown): never {
+  throw cause instanceof UniqueViolation ? new LostRace() : cause
+}
+
 /** The database did not do the work, since it is unreachable, busy for too long, full or closed. Nothing was changed, unless `in doubt`. */
 export class DatabaseUnavailable extends Error {
   readonly reason: Reason

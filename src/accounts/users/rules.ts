@@ -5,7 +5,7 @@ import { foldAccents, foldCase } from '../../base/text.ts'
 import { formatTime, now } from '../../base/time.ts'
 import { type Context, type RequestContext, type WriteTx, write } from '../../events/write.ts'
 import { isAlready } from '../../records/rules.ts'
-import { type Db, LostRace, type Tx, UniqueViolation } from '../../storage/database.ts'
+import { type Db, type Tx, throwLostRace, UniqueViolation } from '../../storage/database.ts'
 import type { Page } from '../../storage/page.ts'
 import { revokeKeysOf } from '../keys/rules.ts'
 import { removeRecoveriesOf } from '../recovery/store.ts'
@@ -240,7 +240,8 @@ export async function addAccount(
       store.findUserByLoginKey(tx, foldCase(login)),
     ])
     if (hasEmail || hasLogin) throw new Failure(hasEmail ? 'email_taken' : 'login_taken')
-    const id = await store.insertUser(tx, accountOf(login, args, passwordHash)).catch(hasLostRace)
+    // Of two reasons to refuse it, the one that comes first is found.
+    const id = await store.insertUser(tx, accountOf(login, args, passwordHash)).catch(throwLostRace)
     return { id, login }
   }
   // The first is free most often. A free one may be taken concurrently, but then another caller has succeeded.
@@ -369,11 +370,6 @@ async function refuseTaken<T>(write: () => Promise<T>): Promise<T> {
     if (cause instanceof UniqueViolation && cause.key === 'users.login_key') throw new Failure('login_taken')
     throw cause
   }
-}
-
-/** For what was free when it was looked for: run again, it is refused by the one reason of two that comes first. */
-const hasLostRace = (cause: unknown) => {
-  throw cause instanceof UniqueViolation ? new LostRace() : cause
 }
 
 /** Derives a login from an e-mail address, with -2, -3, … if earlier ones are taken. */

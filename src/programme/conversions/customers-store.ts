@@ -1,6 +1,6 @@
 /** Queries on the customers of conversions: by the shop's identifier, by their address, and whose they are. */
 import { type Insertable, type Selectable, sql } from 'kysely'
-import { type Db, LostRace, type Tx, UniqueViolation } from '../../storage/database.ts'
+import { type Db, LostRace, type Tx, throwLostRace } from '../../storage/database.ts'
 import { prepared } from '../../storage/prepared.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { customers as records } from '../customers/store.ts'
@@ -73,9 +73,7 @@ export async function insertCustomer(tx: Tx, row: Insertable<Tables['customers']
 
 /** @throws LostRace if another transaction has created a customer with the e-mail address meanwhile */
 export async function addressCustomer(tx: Tx, before: CustomerRow, change: object): Promise<CustomerRow> {
-  return records.update(tx, before, change, error => {
-    throw error instanceof UniqueViolation ? new LostRace() : error
-  })
+  return records.update(tx, before, change, throwLostRace)
 }
 
 const nameInsertion = prepared((tx: Db, row: Insertable<Tables['customer_names']>) =>

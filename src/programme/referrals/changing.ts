@@ -6,7 +6,7 @@ import { Failure } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
 import { now } from '../../base/time.ts'
 import type { WriteTx } from '../../events/write.ts'
-import { LostRace, UniqueViolation } from '../../storage/database.ts'
+import { throwLostRace, UniqueViolation } from '../../storage/database.ts'
 import { aboutWhomBy } from '../affiliates/account.ts'
 import type { Reason } from '../ledger/because.ts'
 import { postReferral } from '../ledger/rules.ts'
@@ -53,13 +53,9 @@ export async function adjust(
   const isTaken = wanted > before.unique_reference && (await store.findTaken(tx, changed)) !== undefined
   const unique_reference = isTaken ? 0 : wanted
   const decided = { ...endOfRejection(before, values), unique_reference, updated_at: now() }
-  const after = await store.referrals.update(tx, before, { ...values, ...decided }, hasLostRace)
+  const after = await store.referrals.update(tx, before, { ...values, ...decided }, throwLostRace)
   await finish(tx, actionOf(before.status, after.status), { before, after }, settings, { reason })
   return after
-}
-
-function hasLostRace(cause: unknown): never {
-  throw cause instanceof UniqueViolation ? new LostRace() : cause
 }
 
 interface Finishing {
