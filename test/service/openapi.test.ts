@@ -180,6 +180,18 @@ describeService(
       assert.equal(schema.additionalProperties, true)
     })
 
+    test('each argument and field is described in whole sentences', () => {
+      const descriptions: string[] = []
+      JSON.stringify([document.components, ...Object.values(document.paths)], (name, part) => {
+        // Of an answer it is the summary of its operation.
+        if (typeof part?.description === 'string' && !/^\d+$/.test(name)) descriptions.push(part.description)
+        return part
+      })
+      assert.ok(descriptions.length > 1000)
+      const wrong = descriptions.filter(text => !text.endsWith('.') || /\.[.,:;]/.test(text))
+      assert.deepEqual(wrong, [], 'a kind of field that adds to a description gets it without its full stop')
+    })
+
     test('every operation names the failures that any request, any body and any Idempotency-Key can end in', () => {
       for (const { endpoints, replayed } of resources) {
         for (const { path, methods, inParts } of endpoints) {
