@@ -9,7 +9,6 @@ import { now } from '../../base/time.ts'
 import { type RequestContext, type WriteTx, write, writeMany } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { UniqueViolation } from '../../storage/database.ts'
-import { postRun } from '../ledger/rules.ts'
 import { changeRun } from './changing.ts'
 import { conflict } from './conflict.ts'
 import { changedBeside } from './digest.ts'
@@ -19,7 +18,7 @@ import { itemPages, itemsAfter } from './items-store.ts'
 import { refuseOtherPayer, refuseUnpayable } from './payer.ts'
 import { isReady } from './preparing.ts'
 import { differenceOf, isSame } from './proposal.ts'
-import { releaseItems } from './releasing.ts'
+import { releaseItems, reserveItems } from './reserving.ts'
 import { payoutRun, type Run, verification } from './run.ts'
 import * as store from './store.ts'
 import { approvalOf, MOST_NAMED } from './words.ts'
@@ -224,31 +223,6 @@ async function chunkOf(tx: WriteTx, runId: number): Promise<Item[]> {
     return referrals > REFERRALS_AT_ONCE
   })
   return end < 0 ? items : items.slice(0, Math.max(1, end))
-}
-
-async function reserveItems(
-  tx: WriteTx,
-  run: Run,
-  items: readonly Item[],
-  referrals: ReadonlyMap<number, readonly number[]>,
-  eventId: number,
-): Promise<void> {
-  if (items.length === 0) return
-  const ids = items.flatMap(item => referrals.get(item.affiliate_id) ?? [])
-  await store.reserve(tx, run.id, ids, now())
-  await store.changeItems(
-    tx,
-    items.map(item => item.id),
-    { status: 'reserved', updated_at: now() },
-  )
-  const moves = items.map(item => ({
-    affiliateId: item.affiliate_id,
-    from: 'unpaid' as const,
-    to: 'reserved' as const,
-    amount: BigInt(item.amount),
-    runItemId: item.id,
-  }))
-  await postRun(tx, moves, { reason: 'payout_run.approve', eventId })
 }
 
 /** Releases what an approval had reserved before it failed. */
