@@ -85,46 +85,66 @@ describe('ACH files', () => {
     )
   })
 
+  const frame: Frame = {
+    run: { id: 7, reference: 'R7KQXT', note: '', method: 'nacha' },
+    at: 1_793_000_000,
+    payer: {
+      name: 'SHOP INC',
+      iban: '',
+      bic: '',
+      bank: 'FIRST BANK',
+      routing: '021000021',
+      companyId: '1234567890',
+    },
+    currency: 'USD',
+    decimals: 2,
+    part: 1,
+    count: 0,
+    sum: 0n,
+    columns: [],
+  }
+
+  async function written(count: number, amount: number, of: Partial<Frame> = {}) {
+    const line = (index: number): Line => ({
+      id: index,
+      affiliate_id: index,
+      amount,
+      reference: `R7A${index}`,
+      payee_name: 'Payee',
+      payee_account: '',
+      account: { routingNumber: '091000019', accountNumber: '1', company: index % 2 === 0 },
+    })
+    const lines = async function* () {
+      yield Array.from({ length: count }, (_, index) => line(index))
+    }
+    let text = ''
+    for await (const piece of nacha.write({ ...frame, ...of }, lines)) text += piece
+    return text
+  }
+
   test('a total that has no room for its first digit makes no file; a hash has its last ten digits', async () => {
-    const frame: Frame = {
-      run: { id: 7, reference: 'R7KQXT', note: '', method: 'nacha' },
-      at: 1_793_000_000,
-      payer: {
-        name: 'SHOP INC',
-        iban: '',
-        bic: '',
-        bank: 'FIRST BANK',
-        routing: '021000021',
-        companyId: '1234567890',
-      },
-      currency: 'USD',
-      decimals: 2,
-      part: 1,
-      count: 0,
-      sum: 0n,
-      columns: [],
-    }
-    const written = async (count: number, amount: number) => {
-      const line = (index: number): Line => ({
-        id: index,
-        affiliate_id: index,
-        amount,
-        reference: `R7A${index}`,
-        payee_name: 'Payee',
-        payee_account: '',
-        account: { routingNumber: '091000019', accountNumber: '1', company: index % 2 === 0 },
-      })
-      const lines = async function* () {
-        yield Array.from({ length: count }, (_, index) => line(index))
-      }
-      let text = ''
-      for await (const piece of nacha.write(frame, lines)) text += piece
-      return text
-    }
     // Each of the two batches has room for its total.
     await assert.rejects(written(102, 9_999_999_999), /1019999999898 has no room in 12 digits/)
     const control = (await written(1200, 1)).split('\r\n').find(record => record.startsWith('90'))!
     assert.equal(control.slice(21, 31), String((1200n * 9_100_001n) % 10_000_000_000n).padStart(10, '0'))
     assert.equal(BigInt(control.slice(43, 55)), 1200n)
+  })
+  test('the effective entry date is the weekday after the approval, so that nobody asks for Same Day ACH', async () => {
+    const day = async (approved: string, of: Partial<Frame> = {}) => {
+      const text = await written(2, 1, { at: Date.parse(approved) / 1000, ...of })
+      const headers = text.split('\r\n').filter(record => record.startsWith('5'))
+      assert.equal(headers.length, 2)
+      const days = headers.map(record => record.slice(69, 75))
+      assert.equal(days[0], days[1])
+      return days[0]
+    }
+    assert.equal(await day('2026-11-24T10:00:00Z'), '261125')
+    assert.equal(await day('2026-11-26T23:59:59Z'), '261127')
+    for (const time of ['2026-11-27T00:00:00Z', '2026-11-28T12:00:00Z', '2026-11-29T23:59:59Z']) {
+      assert.equal(await day(time), '261130', time)
+    }
+    // Files of older runs stay as they were.
+    const run = { ...frame.run, reference: 'R7' }
+    assert.equal(await day('2026-11-24T10:00:00Z', { run }), '261124')
   })
 })

@@ -4,6 +4,7 @@
  */
 import { MOST_ACH_PAYER, problemInAch } from '../../../base/bank-texts.ts'
 import { isRouting } from '../../../base/banks.ts'
+import { DAY_SECONDS } from '../../../base/time.ts'
 import { isDrawn } from '../references.ts'
 import type { Format, Frame, Line, Lines } from './format.ts'
 
@@ -37,6 +38,20 @@ function record(...fields: string[]): string {
 function clock(at: number): { day: string; time: string } {
   const text = new Date(at * 1000).toISOString()
   return { day: text.slice(2, 10).replaceAll('-', ''), time: text.slice(11, 16).replace(':', '') }
+}
+
+const isOfWeekend = (time: number) => [0, 6].includes(new Date(time * 1000).getUTCDay())
+
+/**
+ * When the payees are to have their money: on the next day that is not of a weekend. That of the approval would ask for Same Day
+ * ACH, which banks charge for, or refuse.
+ */
+function effectiveDay({ at, run }: Frame): string {
+  if (!isDrawn(run)) return clock(at).day
+  let time = at
+  do time += DAY_SECONDS
+  while (isOfWeekend(time))
+  return clock(time).day
 }
 
 interface Totals {
@@ -75,8 +90,8 @@ function fileHeader(frame: Frame): string {
   )
 }
 
-function batchHeader({ payer, at }: Frame, kind: Kind, number: number): string {
-  const { day } = clock(at)
+function batchHeader(frame: Frame, kind: Kind, number: number): string {
+  const { payer, at } = frame
   return record(
     '5',
     '220',
@@ -85,8 +100,8 @@ function batchHeader({ payer, at }: Frame, kind: Kind, number: number): string {
     padEnd(payer.companyId, 10),
     kind,
     padEnd('PAYOUT', 10),
-    day,
-    day,
+    clock(at).day,
+    effectiveDay(frame),
     '   ',
     '1',
     payer.routing.slice(0, 8),
