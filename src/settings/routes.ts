@@ -32,6 +32,7 @@ export const settings: Resource = {
       summary: 'Change settings',
       arguments: settingsChanges,
       answer: { status: 200, schema: settingsRecord },
+      check: rules.problems,
       handle: async (call, args) => ({
         status: 200,
         body: render(await rules.recordOf(call, await rules.changeSettings(call, args))),

@@ -162,6 +162,11 @@ export async function recordOf({ database }: Context, settings: Settings): Promi
   return { ...settingsRecord(settings), currency_locked, currencies: [...currencies] }
 }
 
+/** Validation beyond the schemas. */
+export async function problems({ database }: Context, changes: SettingsChanges): Promise<Problems> {
+  return problemsOf(database, await loadSettings(database.reader), changes)
+}
+
 async function problemsOf(
   database: store.Source,
   before: Settings,

@@ -114,6 +114,14 @@ describeService('settings', service => {
       'default_rate',
       'default_rate_type',
     ])
+    // Also beside one that its schema refuses.
+    const both = await admin.patch('/settings', { visit_days: 0, payer_company_id: '123', currency: 'XXX' })
+    assertFailure(both, 400, 'rest_invalid_param')
+    assert.deepEqual(Object.keys(both.body.data.params).sort(), [
+      'currency',
+      'payer_company_id',
+      'visit_days',
+    ])
     assert.deepEqual((await admin.get('/settings')).body, before.body)
   })
 
