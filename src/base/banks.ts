@@ -1,7 +1,7 @@
 /** Account and bank numbers, as far as they can be checked offline. */
 import { isSEPACountry, isValidBIC, ValidationErrorsIBAN, validateIBAN } from 'ibantools'
 
-/** An IBAN or a BIC as it is stored: people write either in groups, and in small letters. */
+/** An IBAN, a BIC or a routing number as it is stored: people write them in groups, and in small letters. */
 export const compactCode = (text: string): string => text.replaceAll(' ', '').toUpperCase()
 
 /**
@@ -47,6 +47,9 @@ export function bicProblem(text: string): string | undefined {
   const country = text.slice(4, 6)
   return isInSepa(country) ? undefined : `must be the BIC of a bank in SEPA: ${outsideSepa(country)}`
 }
+
+/** Of a routing number as people write it. */
+export const MOST_ROUTING = 20
 
 /** ABA routing number: the ninth digit is a checksum with the weights 3, 7 and 1. */
 export function isRouting(text: string): boolean {

@@ -1,6 +1,6 @@
 /** Payout settings: the payer, and the approval of payout runs. */
 import { MOST_ACH_PAYER, MOST_SEPA_NAME, problemInAch, problemInSepa } from '../base/bank-texts.ts'
-import { bicProblem, compactCode, ibanProblem, isRouting } from '../base/banks.ts'
+import { bicProblem, compactCode, ibanProblem, isRouting, MOST_ROUTING } from '../base/banks.ts'
 import type { Problems } from '../base/errors.ts'
 import { line, secret } from '../base/schemas.ts'
 import type { Settings } from '../base/settings.ts'
@@ -23,7 +23,11 @@ export const payouts = group({
   payer_iban: text('iban', secret(42, 'IBAN of the payer, for SEPA files.'), compactCode),
   payer_bic: text('bic', line(11, "BIC of the payer's bank, for SEPA files; optional."), compactCode),
   payer_bank: text('bank', line(MOST_BANK, "Name of the payer's bank, for NACHA files.")),
-  payer_routing: text('routing', line(9, "Routing number of the payer's bank, for NACHA files.")),
+  payer_routing: text(
+    'routing',
+    line(MOST_ROUTING, "Routing number of the payer's bank, for NACHA files, with or without spaces."),
+    compactCode,
+  ),
   payer_company_id: text(
     'companyId',
     line(10, 'Company identification of the payer, for NACHA files: 10 characters, assigned by the bank.'),
@@ -49,7 +53,9 @@ export function payoutProblems(changes: Changes, before: Settings): Problems {
     ...(wrongIban && { payer_iban: wrongIban }),
     ...(wrongBic && { payer_bic: wrongBic }),
     ...(routing &&
-      !isRouting(routing) && { payer_routing: 'must be a routing number of 9 digits, or empty.' }),
+      !isRouting(compactCode(routing)) && {
+        payer_routing: 'must be a routing number of 9 digits, or empty.',
+      }),
     ...(company &&
       !/^[A-Z0-9 ]{10}$/.test(company) && {
         payer_company_id: 'must be 10 capital letters and digits, or empty.',

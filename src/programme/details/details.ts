@@ -1,5 +1,6 @@
 /** The kind payment detail: a PayPal address or a bank account. Sealed; records show it masked. */
 import { type Static, Type } from 'typebox'
+import { MOST_ROUTING } from '../../base/banks.ts'
 import { choice, identifier, line, secret } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
 import { refusedIdentifiers } from '../../records/crud.ts'
@@ -65,7 +66,9 @@ export const createArguments = Type.Object({
   ),
   iban: Type.Optional(secret(42, 'For sepa: IBAN, with or without spaces.')),
   bic: Type.Optional(line(11, 'For sepa: BIC of the bank; optional.')),
-  routing_number: Type.Optional(line(9, 'For nacha: routing number of the bank.')),
+  routing_number: Type.Optional(
+    line(MOST_ROUTING, 'For nacha: routing number of the bank, with or without spaces.'),
+  ),
   account_number: Type.Optional(secret(17, 'For nacha: account number.')),
   account_type: Type.Optional({
     ...choice(['checking', 'savings'], 'For nacha: type of the account.'),

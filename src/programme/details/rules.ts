@@ -138,7 +138,9 @@ const problemsOfMethod: Record<Method, (args: Partial<CreateArguments>) => Probl
     }
   },
   nacha: ({ routing_number: routing, account_number: account, holder }) => ({
-    ...(!isRouting(routing ?? '') && { routing_number: 'must be a routing number of 9 digits.' }),
+    ...(!isRouting(compactCode(routing ?? '')) && {
+      routing_number: 'must be a routing number of 9 digits.',
+    }),
     ...(!/^[A-Za-z0-9-]{1,17}$/.test(account ?? '') && {
       account_number: 'must be 1 to 17 digits, letters and hyphens.',
     }),
@@ -154,7 +156,7 @@ function accountOf(args: CreateArguments): Account {
       return { iban: compactCode(args.iban!), ...(args.bic && { bic: compactCode(args.bic) }) }
     case 'nacha':
       return {
-        routingNumber: args.routing_number!,
+        routingNumber: compactCode(args.routing_number!),
         accountNumber: args.account_number!,
         accountType: args.account_type ?? 'checking',
         company: args.company ?? false,

@@ -375,7 +375,7 @@ describeService('the ACH file of a payout run', service => {
     await admin.patch('/settings', {
       payer_name: 'SHOP INC',
       payer_bank: 'FIRST BANK',
-      payer_routing: '021000021',
+      payer_routing: '021 000 021',
       payer_company_id: '1234567890',
     })
     const routings = ['011401533', '091000019', '121042882']
@@ -383,7 +383,11 @@ describeService('the ACH file of a payout run', service => {
     for (const [index, routing_number] of routings.entries()) {
       const { id } = await service().newAffiliate(`ach${index}`, { status: 'active' })
       await service().post('/referrals', { affiliate_id: id, amount: 100.01 + index, status: 'unpaid' })
-      const details = { routing_number, account_number: `00012345${index}`, holder: `Payee ${index}` }
+      const details = {
+        routing_number: routing_number.replace(/^(.{4})/, '$1 '),
+        account_number: `00012345${index}`,
+        holder: `Payee ${index}`,
+      }
       const reply = await service().post('/payment-details', {
         affiliate_id: id,
         method: 'nacha',
