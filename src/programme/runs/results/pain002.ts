@@ -16,7 +16,14 @@ const final: Readonly<Record<string, Outcome>> = {
   RJCT: 'failed',
   CANC: 'failed',
 }
-const open = ['ACTC', 'ACCP', 'ACSP', 'ACWC', 'ACWP', 'ACFC', 'PDNG', 'RCVD', 'PATC', 'PART']
+/** What the bank says of names and accounts before it pays (verification of payee). */
+const verified = ['RCVC', 'RVCM', 'RVMC', 'RVNM', 'RVNA', 'RVNC']
+/** Of ISO 20022 (ExternalPaymentTransactionStatus1Code), but for those of cheques, cash and requests for payment. */
+const open = [
+  ...['ACTC', 'ACCP', 'ACSP', 'ACWC', 'ACWP', 'ACFC', 'ACFW', 'ACPD'],
+  ...['BLCK', 'PDNG', 'RCVD', 'PATC', 'PART'],
+  ...verified,
+]
 
 function outcomeOf(status: string): Outcome | undefined {
   if (open.includes(status)) return undefined

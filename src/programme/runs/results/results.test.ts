@@ -56,6 +56,17 @@ describe('what comes back from banks and PayPal', () => {
     )
   })
 
+  test('pain.002: the verification of payees, and what is not final, says nothing of the money', () => {
+    const statuses = ['RCVC', 'RVCM', 'RVMC', 'RVNM', 'RVNA', 'RVNC', 'ACFW', 'ACPD', 'BLCK']
+    const body = statuses.map(status => transaction(`R4A${status}`, status)).join('')
+    assert.deepEqual(
+      entriesOf(readPain002(report(body, '<GrpSts>RVCM</GrpSts>'))).filter(({ reference }) =>
+        reference.startsWith('R4A'),
+      ),
+      statuses.map(status => ({ reference: `R4A${status}`, outcome: undefined, note: '' })),
+    )
+  })
+
   test('pain.002: entities, document types and what is cut off are errors', () => {
     const whole = report(transaction('R4A1', 'ACSC'))
     wrong(readPain002, `<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>`, /document type/)
