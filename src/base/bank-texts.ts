@@ -16,14 +16,19 @@ export function problemInSepa(text: string, subject: string, most: number): stri
   const wrong = strange(text, SEPA)
   if (wrong !== '') return `${subject} has characters that SEPA does not allow: ${wrong}.${spellingFor(text)}`
   if (MISPLACED_SLASH.test(text)) return `${subject} has a slash at an end, or two together.`
-  return text.trim() === text ? undefined : `${subject} begins or ends with a space.`
+  return problemOfEnds(text, subject)
 }
 
 export function problemInAch(text: string, subject: string, most: number): string | undefined {
   if (text.length > most) return `${subject} is longer than ${most} characters, which ACH files allow.`
   const wrong = strange(text, ASCII)
-  return wrong === '' ? undefined : `${subject} has characters that ACH files do not allow: ${wrong}.`
+  if (wrong !== '') return `${subject} has characters that ACH files do not allow: ${wrong}.`
+  return problemOfEnds(text, subject)
 }
+
+/** A text of spaces alone would be none at all. */
+const problemOfEnds = (text: string, subject: string) =>
+  text.trim() === text ? undefined : `${subject} begins or ends with a space.`
 
 /** How banks spell what has no letters of the Latin set. */
 const SPELT: Readonly<Record<string, string>> = {

@@ -161,6 +161,8 @@ describeService('the files of a payout run', service => {
         { method: 'nacha', routing_number: '021000022', account_number: '1', holder: 'A' },
         ['routing_number'],
       ],
+      [{ method: 'nacha', routing_number: '021000021', account_number: '1', holder: '  ' }, ['holder']],
+      [{ method: 'nacha', routing_number: '021000021', account_number: '1', holder: ' A' }, ['holder']],
       [{ method: 'paypal' }, ['paypal_email']],
     ] as const) {
       const reply = await enter(id, details)
