@@ -127,7 +127,10 @@ type Method = CreateArguments['method']
 const isRequired = 'must be sent for this method.'
 
 const problemsOfMethod: Record<Method, (args: Partial<CreateArguments>) => Problems> = {
-  paypal: ({ paypal_email }) => (paypal_email ? {} : { paypal_email: isRequired }),
+  paypal: ({ paypal_email }) => {
+    const wrong = paypal_email ? formatOf('paypal').problemOfAccount?.(paypal_email) : isRequired
+    return wrong === undefined ? {} : { paypal_email: wrong }
+  },
   sepa: ({ iban, bic, holder }) => {
     const wrong = iban ? ibanProblem(compactCode(iban)) : isRequired
     const wrongBic = bic && bicProblem(compactCode(bic))

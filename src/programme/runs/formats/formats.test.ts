@@ -321,10 +321,24 @@ describeService('the files of a payout run', service => {
     const ids = await people(['payone', 'paytwo'])
     for (const id of ids) await owe(id, 3)
     await enter(ids[1]!, { method: 'paypal', paypal_email: 'wallet@example.org' })
+    const long = `${'long'.repeat(15)}@${'host'.repeat(15)}.example.com`
+    assertFailure(await enter(ids[1]!, { method: 'paypal', paypal_email: long }), 400, 'rest_invalid_param')
+    const { body: unfit } = await service().post('/affiliates', {
+      create_user: true,
+      payment_email: long,
+      username: 'long',
+      status: 'active',
+    })
+    await owe(unfit.id, 3)
     const exclude = (await service().get('/affiliates?number=-1')).body
       .map((one: any) => one.id)
-      .filter((id: number) => !ids.includes(id))
+      .filter((id: number) => ![...ids, unfit.id].includes(id))
     const run = await approved({ method: 'paypal', exclude })
+    const { reason, note } = (await items(run.id)).find((item: any) => item.affiliate_id === unfit.id)
+    assert.deepEqual(
+      [reason, note],
+      ['unfit_details', 'The address is longer than 127 characters, which PayPal allows.'],
+    )
     assert.equal(
       await file(run.id, 'paypal'),
       [

@@ -12,6 +12,9 @@ import type { Format, Frame } from './format.ts'
  */
 const WITHOUT_DECIMALS = ['HUF', 'TWD']
 
+/** Of an address, after the reference of the Payouts API. */
+const MOST_ADDRESS = 127
+
 const unitOf = ({ currency, decimals }: Pick<Frame, 'currency' | 'decimals'>): bigint =>
   WITHOUT_DECIMALS.includes(currency) ? 10n ** BigInt(decimals) : 1n
 
@@ -31,6 +34,10 @@ export const paypal: Format = {
     amount % unitOf(money) === 0n
       ? undefined
       : `PayPal takes ${money.currency} without decimals: pay it by another method, or write off what is behind the point.`,
+  problemOfAccount: address =>
+    address.length <= MOST_ADDRESS
+      ? undefined
+      : `The address is longer than ${MOST_ADDRESS} characters, which PayPal allows.`,
   async *write(frame, lines) {
     const { currency, run } = frame
     for await (const batch of lines()) {
