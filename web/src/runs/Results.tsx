@@ -174,9 +174,9 @@ function ChooseFile({ onChoose }: { onChoose: (file: File | undefined) => Promis
 const summaryOf = (result: ResultRecord) => {
   const { recorded, unchanged } = result
   const parts = Object.entries(recorded)
-    .filter(([, count]) => count > 0)
-    .map(([outcome, count]) => `${count} ${outcome}`)
-  return `${parts.join(', ') || 'Nothing new'}; ${unchanged} recorded before${unrecordedText(result)}`
+    .filter(([, payments]) => payments > 0)
+    .map(([outcome, payments]) => `${count(payments)} ${outcome}`)
+  return `${parts.join(', ') || 'Nothing new'}; ${count(unchanged)} recorded before${unrecordedText(result)}`
 }
 
 function DryRun({
