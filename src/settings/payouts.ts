@@ -57,7 +57,7 @@ export function payoutProblems(changes: Changes, before: Settings): Problems {
         payer_routing: 'must be a routing number of 9 digits, or empty.',
       }),
     ...(company &&
-      !/^[A-Z0-9 ]{10}$/.test(company) && {
+      !/^(?! {10})[A-Z0-9 ]{10}$/.test(company) && {
         payer_company_id: 'must be 10 capital letters and digits, or empty.',
       }),
   }

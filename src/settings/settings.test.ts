@@ -122,6 +122,8 @@ describeService('settings', service => {
       'payer_company_id',
       'visit_days',
     ])
+    const blank = await admin.patch('/settings', { payer_company_id: ' '.repeat(10) })
+    assert.deepEqual(Object.keys(blank.body.data.params), ['payer_company_id'])
     assert.deepEqual((await admin.get('/settings')).body, before.body)
   })
 
