@@ -43,6 +43,15 @@ describeService('a hold, and what persons decide', service => {
     assert.equal(await statusAfter(await held(Date.now() - DAY_MS), again), 'unpaid')
   })
 
+  test('a hold that is taken away - waits for a review, and may be held again', async () => {
+    const id = await held(Date.now() + DAY_MS)
+    assert.equal(await statusAfter(id, { hold_until: '' }), 'pending')
+    const { body } = await service().get(`/referrals/${id}/explanation`)
+    assert.equal(body.hold_until, '')
+    assert.match(JSON.stringify(body.sentences), /pending until it is approved/)
+    assert.equal(await statusAfter(id, { hold_until: text(Date.now() - 1000) }), 'unpaid')
+  })
+
   test('approved and put back before its end - goes on', async () => {
     const id = await held(Date.now() + DAY_MS)
     assert.equal(await statusAfter(id, { status: 'unpaid' }, { status: 'pending' }), 'pending')

@@ -13,7 +13,6 @@ import {
   withDefault,
 } from '../../base/schemas.ts'
 import type { Settings } from '../../base/settings.ts'
-import { parseMoment } from '../../base/time.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
 import {
   amount,
@@ -24,9 +23,9 @@ import {
   dated,
   elsewhere,
   link,
+  optionalTime,
   reference,
   status,
-  timeOrNone,
   whether,
   words,
 } from '../../records/kinds-of-field.ts'
@@ -190,13 +189,17 @@ const fields = {
   },
   /** When a hold ends. A pending referral without one waits for a review. */
   hold_until: {
-    ...timeOrNone,
-    inEvents: true,
+    ...besideRecord(
+      optionalTime(
+        'first',
+        'When a pending referral becomes unpaid automatically',
+        'none, so that it waits for a review',
+      ),
+      { inEvents: true },
+    ),
     create: Type.Optional(
       moment('When a pending referral becomes unpaid automatically; only by a review when omitted.'),
     ),
-    edit: Type.Optional(moment('When a pending referral becomes unpaid automatically.')),
-    keep: (value: string) => parseMoment(value)!.first,
   },
   /** The reason that a person has given for the rejection; removed when the rejection ends. */
   rejection_reason: { ...besideRecord(serviceOnly(rejection), { inEvents: true }), edit: rejection.edit },
