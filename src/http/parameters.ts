@@ -29,6 +29,9 @@ export const noParameters: Parameters = Object.freeze(Object.create(null))
  */
 const NOT_UTF8 = '\ud800'
 
+/** Of a field that nobody has filled in: none beside an object of the same name. */
+const BLANK = ''
+
 /** Decodes a name or value before percent-decoding. @returns undefined if it is not UTF-8 */
 type ReadPart = (part: string) => string | undefined
 
@@ -227,12 +230,7 @@ function nest(entries: readonly (readonly [name: string, value: unknown])[]): Pa
   for (const [name, value] of entries) {
     const { path, isItem } = pathOf(name)
     let parent = root
-    for (const step of path.slice(0, -1)) {
-      const child = parent[step]
-      const next: Parameters = isObject(child) ? child : Object.create(null)
-      parent[step] = next
-      parent = next
-    }
+    for (const step of path.slice(0, -1)) parent = objectAt(parent, step)
     add(parent, path.at(-1)!, value, isItem)
     hasIndexes ||= path.length > 2 && path.slice(1, -1).some(isIndex)
   }
@@ -265,9 +263,20 @@ function pathOf(name: string): { path: string[]; isItem: boolean } {
   return { path, isItem }
 }
 
+/** Beside a value (`date=…&date[end]=…`) it is one of two in a list, so that neither is lost unnoticed. */
+function objectAt(parent: Parameters, name: string): Parameters {
+  const present = parent[name]
+  if (isObject(present)) return present
+  const made: Parameters = Object.create(null)
+  if (present === BLANK) parent[name] = made
+  else add(parent, name, made, false)
+  return made
+}
+
 /** A repeated name makes a list, and so does an item notation. */
 function add(parent: Parameters, name: string, value: unknown, isItem: boolean): void {
   const present = parent[name]
+  if (value === BLANK && isObject(present)) return
   if (present === undefined) parent[name] = isItem ? [value] : value
   else if (Array.isArray(present)) present.push(value)
   else parent[name] = [present, value]

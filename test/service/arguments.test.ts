@@ -148,6 +148,18 @@ describeService('arguments', service => {
     assert.deepEqual(Object.keys(body.data.params), ['visit_id'])
   })
 
+  test('400 - a value and an object under one name, in any order; a blank value beside an object is none', async () => {
+    const [day, end] = ['date=2000-01-01', 'date[end]=2000-01-02']
+    for (const query of [`${day}&${end}`, `${end}&${day}`, `${day}&date[end]=`]) {
+      assertFailure(await service().get(`/payouts?${query}`), 400, 'rest_invalid_param')
+    }
+    for (const query of [`date=&${end}`, `${end}&date=`]) {
+      const { status, body } = await service().get(`/payouts?${query}`)
+      assert.deepEqual([status, body], [200, []], query)
+    }
+    assert.equal((await service().get('/payouts?size=1&size[x]=2')).status, 200)
+  })
+
   test('200 - filter[x] is x, and takes precedence', async () => {
     const { body } = await service().get('/affiliates?fields=ids&affiliate_id=2&filter[affiliate_id]=1')
     assert.deepEqual(body, [1])
