@@ -55,7 +55,7 @@ for (const engine of Object.keys(engines)) {
             text,
             'affiliated_http_requests_total',
             'method="GET"',
-            '/v1/affiliates/:affiliate_id',
+            'route="/v1/affiliates/:affiliate_id"',
             'status="404"',
           ),
           10,

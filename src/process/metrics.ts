@@ -15,6 +15,8 @@ import type { Database } from '../storage/database.ts'
 import { commits, queries } from '../storage/timing.ts'
 import { listensOn } from './listen.ts'
 
+/** What a path argument must look like, in Fastify's `/affiliates/:affiliate_id(^\d+$)`. */
+const PATTERN = /\(\^.*?\$\)/g
 const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const QUERY_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.01, 0.05, 0.25, 1, 5]
 
@@ -44,7 +46,7 @@ function measureRequests(app: FastifyInstance): void {
   })
   app.addHook('onResponse', async (request, reply) => {
     // The route rather than the URL, of which there are infinitely many.
-    const route = request.routeOptions.url ?? 'none'
+    const route = request.routeOptions.url?.replaceAll(PATTERN, '') ?? 'none'
     const { method } = request
     requests.inc({ method, route, status: reply.statusCode })
     duration.observe({ method, route }, reply.elapsedTime / 1000)
