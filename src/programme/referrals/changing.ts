@@ -120,15 +120,16 @@ export function isUnique(
 export const isCalled = ({ context, reference }: Pick<Referral, 'context' | 'reference'>) =>
   context !== '' && reference !== ''
 
+/** Whether what identifies a referral is the same after a change. */
+export const isCalledSo = (before: Referral, after: Referral): boolean =>
+  (['context', 'reference', 'type', 'affiliate_id'] as const).every(name => before[name] === after[name])
+
 /**
  * The value of `unique_reference` after a change. A referral from a time when references did not have to be unique may keep a
  * shared one, unless the change is about what identifies it, or about its rejection.
  */
 export function uniqueAfter(before: Referral, after: Referral, settings: Settings): number {
-  const isCalledSo = (['context', 'reference', 'type', 'affiliate_id'] as const).every(
-    name => before[name] === after[name],
-  )
-  const isKept = isCalledSo && before.status !== 'rejected' && after.status !== 'rejected'
+  const isKept = isCalledSo(before, after) && before.status !== 'rejected' && after.status !== 'rejected'
   return isKept ? before.unique_reference : isUnique(after, settings)
 }
 
@@ -137,11 +138,14 @@ export function refuseTaken(cause: unknown): never {
   throw cause instanceof UniqueViolation ? referenceTaken() : cause
 }
 
-/** @param existingReferral the referral that has the reference, if it was read */
-export function referenceTaken(existingReferral?: Referral): Failure {
+/**
+ * @param existingReferral the referral that has the reference, if it was read
+ * @param besides what else the message says of it
+ */
+export function referenceTaken(existingReferral?: Referral, besides = ''): Failure {
   return new Failure('reference_taken', {
     ...(existingReferral && {
-      message: `Referral ${existingReferral.id} of this affiliate has the same context, reference and type, and is not what was sent.`,
+      message: `Referral ${existingReferral.id} of this affiliate has the same context, reference and type${besides}.`,
       data: { referral_id: existingReferral.id },
     }),
   })

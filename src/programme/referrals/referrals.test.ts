@@ -296,6 +296,11 @@ describeService('referrals: the same again', service => {
     assert.notEqual(body.id, rejected.id)
     const revived = await service().patch(`/referrals/${rejected.id}`, { status: 'pending' })
     assertFailure(revived, 409, 'rest_referral_exists')
+    assert.equal(revived.body.data.referral_id, body.id)
+    const { body: another } = await send(order({ reference: '4 again' }))
+    const renamed = await service().patch(`/referrals/${another.id}`, { reference: '4' })
+    assertFailure(renamed, 409, 'rest_referral_exists')
+    assert.equal(renamed.body.data.referral_id, body.id)
   })
 
   test('200 equal creates at once make one referral, one transfer and one event', async () => {

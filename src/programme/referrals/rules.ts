@@ -16,7 +16,16 @@ import { lockSales } from '../commission/judging.ts'
 import { lockNamesOfReferral } from '../conversions/store.ts'
 import { postTogether } from '../ledger/rules.ts'
 import { runOf } from '../runs/store.ts'
-import { actionOf, finish, isCalled, isUnique, referenceTaken, refuseTaken, uniqueAfter } from './changing.ts'
+import {
+  actionOf,
+  finish,
+  isCalled,
+  isCalledSo,
+  isUnique,
+  referenceTaken,
+  refuseTaken,
+  uniqueAfter,
+} from './changing.ts'
 import { inCurrencyOf, withCommission } from './commission.ts'
 import {
   balance,
@@ -135,6 +144,8 @@ function newRowOf(args: CreateArguments, settings: Settings, actor: number) {
 const uniqueIfDraft = (newRow: ReturnType<typeof newRowOf>, settings: Settings) =>
   newRow.status === 'draft' ? { ...newRow, unique_reference: isUnique(newRow, settings) } : newRow
 
+const NOT_WHAT_WAS_SENT = ', and is not what was sent'
+
 /** Inserts the row, or finds the referral that the same request created earlier. @throws Failure reference_taken */
 async function insertOnce(
   tx: WriteTx,
@@ -149,7 +160,7 @@ async function insertOnce(
     // Otherwise it was deleted in the meantime.
     if (existingReferral && isSame(existingReferral, newRow, args, settings))
       return { row: existingReferral, replayed: true }
-    if (existingReferral) throw referenceTaken(existingReferral)
+    if (existingReferral) throw referenceTaken(existingReferral, NOT_WHAT_WAS_SENT)
   }
 }
 
@@ -171,8 +182,18 @@ export async function createOrFind(context: RequestContext, args: CreateArgument
     ) {
       return { row: existingReferral, replayed: true }
     }
-    throw referenceTaken(existingReferral)
+    throw referenceTaken(existingReferral, NOT_WHAT_WAS_SENT)
   })
+}
+
+/**
+ * Names the other referral that has the reference. One that gets it at the same time violates the unique index.
+ * @throws Failure reference_taken
+ */
+async function refuseTakenByOther(tx: WriteTx, before: Referral, after: Referral): Promise<void> {
+  if (after.unique_reference === 0 || (before.unique_reference === 1 && isCalledSo(before, after))) return
+  const other = await store.findTaken(tx, after)
+  if (other && other.id !== before.id) throw referenceTaken(other)
 }
 
 /**
@@ -199,6 +220,7 @@ async function edit(context: RequestContext, args: EditArguments): Promise<Refer
     refuseNothingLeft(before, requested)
     const unique_reference = uniqueAfter(before, requested, settings)
     if (isAlready(before, change)) return before
+    await refuseTakenByOther(tx, before, { ...requested, unique_reference })
     const earner = earnerOf(before, requested)
     const judged = { ...before, ...earner }
     const decided = {
