@@ -1,6 +1,6 @@
 /** Where the log goes may be slow, full or gone. That costs lines at most, never a request. */
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, createReadStream, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
@@ -126,6 +126,24 @@ test('a client that hangs up while its lines are worked on is no failure of the 
   }
   assert.equal(await service.stop(), 0)
   assert.doesNotMatch(service.stderr(), /request failed|PREMATURE/)
+})
+
+test('the message of a cause is added once', () => {
+  const program = `
+    import { openLog } from '${new URL('../src/process/log.ts', import.meta.url)}'
+    const { log, closeLog } = await openLog('info', false)
+    const cause = new Error('no answer')
+    log.error(new Error('PostgreSQL: no answer', { cause }), 'said')
+    log.error(new Error('not stored', { cause }), 'added')
+    await closeLog()`
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+  })
+  const messages = stderr
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line).err.message)
+  assert.deepEqual(messages, ['PostgreSQL: no answer', 'not stored: no answer'])
 })
 
 test('500 - keeps the values of a row that PostgreSQL refuses out of the log', async t => {

@@ -17,11 +17,12 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024
 
 /**
  * Error for the log, without row values: PostgreSQL puts the values of a refused row into its errors, and they may be
- * personal data.
+ * personal data. pino adds the messages of causes, but one that says its cause's itself is enough.
  */
 function withoutValues(error: Error): object {
   const { detail, where, internalQuery, ...safe } = pino.stdSerializers.err(error) ?? {}
-  return safe
+  const { message, cause } = error
+  return cause instanceof Error && message.includes(cause.message) ? { ...safe, message } : safe
 }
 
 interface OpenLog {
