@@ -13,6 +13,7 @@ import { usersTable } from './accounts/users/table.ts'
 import { wordPressUsers } from './accounts/users/wordpress.ts'
 import { area, HOME } from './admin/area.ts'
 import { service } from './base/actor.ts'
+import { ClockWatch } from './base/clock-watch.ts'
 import { Failure } from './base/errors.ts'
 import { networksOf } from './base/network.ts'
 import { version } from './base/package.ts'
@@ -263,10 +264,11 @@ function workBeside(
   }
   const sealer = new Sealer(context.database, failed)
   const sweeps = [removeOldAnswers, removeOldAttempts, removeOldRecoveries, removeOldVisitors, pruneVisits]
-  const sweeper = new Sweeper(context.database, sweeps, failed)
+  const clock = new ClockWatch()
+  const sweeper = new Sweeper(context.database, sweeps, failed, clock)
   const passedOver: PassedOver = ({ id }, err) =>
     app.log.warn({ conversion: id, err }, 'a purchase of a credited customer cannot be credited')
-  const jobs = jobsOf({ ...context, ...service }, failed, passedOver)
+  const jobs = jobsOf({ ...context, ...service }, clock, { failed, passedOver })
   app.addHook('onClose', async () => {
     await Promise.all(jobs.map(job => job.close()))
     await recovery?.close()
@@ -277,11 +279,15 @@ function workBeside(
 }
 
 /** Background jobs of each process; a job claimed by one process is skipped by the others. */
-function jobsOf(context: RequestContext, failed: (error: unknown) => void, passedOver: PassedOver): Rounds[] {
+function jobsOf(
+  context: RequestContext,
+  clock: ClockWatch,
+  { failed, passedOver }: { failed: (error: unknown) => void; passedOver: PassedOver },
+): Rounds[] {
   const runs = new Rounds(RUNS_EVERY_MS, () => proceedAll(context, () => runs.closed), failed)
   const rejudge = draftRejudger(context, () => holds.closed)
   const continueReferrals = async () => {
-    await endHolds(context, () => holds.closed)
+    if (!clock.isDoubtful()) await endHolds(context, () => holds.closed)
     await rejudge()
     await creditRest(context, () => holds.closed, passedOver)
   }

@@ -5,7 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { revokeKey } from '../../src/accounts/keys/rules.ts'
 import { countAttempt } from '../../src/accounts/sessions/attempts.ts'
 import { changeSettings } from '../../src/settings/rules.ts'
-import { assertFailure, describeService, openDatabase, operatorOf } from '../harness.ts'
+import {
+  assertFailure,
+  BROWSER,
+  describeService,
+  openDatabase,
+  operatorOf,
+  startService,
+} from '../harness.ts'
 
 /** What another process changed counts after this. */
 const LONG_AFTER_MS = 1000
@@ -83,3 +90,45 @@ describeService(
   },
   { rateLimit: LIMIT },
 )
+
+/** As often as the service looks which holds are over. */
+const HOLDS_EVERY_MS = 20_000
+const YEARS_MS = 600 * 86_400_000
+
+test('a clock that is set far ahead by mistake ends no hold and no click token', async t => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let aheadMs = 0
+  const realNow = Date.now
+  t.mock.method(Date, 'now', () => realNow() + aheadMs)
+  const service = await startService()
+  t.after(() => service.close())
+  await changeSettings(operatorOf(service.database), { programme_page: 'https://shop.example/' })
+  const { id } = await service.newAffiliate('ahead', { status: 'active' })
+  const hold_until = new Date(Date.now() + 86_400_000).toISOString()
+  const held = await service.post('/referrals', { affiliate_id: id, amount: 10, hold_until })
+  const status = async () => (await service.get(`/referrals/${held.body.id}`)).body.status
+  assert.equal(await status(), 'pending')
+  const followed = await fetch(`${service.url}/r/${id}`, {
+    redirect: 'manual',
+    headers: { 'user-agent': BROWSER },
+  })
+  const last = URL.parse(followed.headers.get('location')!)!.searchParams.get('aff_click')
+  const setAhead = async (ms: number) => {
+    aheadMs = ms
+    t.mock.timers.tick(HOLDS_EVERY_MS)
+    await delay(LONG_AFTER_MS)
+  }
+  await setAhead(YEARS_MS)
+  assert.equal(await status(), 'pending')
+  await setAhead(0)
+  assert.equal(await status(), 'pending')
+  const sale = { kind: 'sale', context: 'shop', reference: 'after', amount: 50, click: { last } }
+  const { body } = await service.post('/conversions', sale)
+  assert.equal(body.conversion.affiliate_id, id, JSON.stringify(body.explanation))
+  const review = await service.patch(`/referrals/${held.body.id}`, {
+    hold_until: new Date(Date.now() - 1000).toISOString(),
+  })
+  assert.equal(review.status, 200, JSON.stringify(review.body))
+  await setAhead(0)
+  assert.equal(await status(), 'unpaid')
+})

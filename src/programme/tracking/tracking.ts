@@ -1,5 +1,6 @@
 /** Visitors: where each is led, the token of the visit, and whether it counts. */
 import type { IncomingHttpHeaders } from 'node:http'
+import { ClockWatch } from '../../base/clock-watch.ts'
 import { withoutHost } from '../../base/network.ts'
 import { Rounds } from '../../base/rounds.ts'
 import { asLine } from '../../base/schemas.ts'
@@ -14,7 +15,7 @@ import { VisitBatch, type VisitReports } from './batch.ts'
 import { isPart, isPrefetch, isProgram } from './bots.ts'
 import { CampaignNames } from './campaign-names.ts'
 import { type Followed, FollowedLinks, type Found } from './followed.ts'
-import { currentKey, rotateKeys } from './keys.ts'
+import { currentKey, hasKey, rotateKeys } from './keys.ts'
 import { inTime, KNOWN_MS, UNKNOWN_MS } from './patience.ts'
 import type { BeaconOutcome } from './store.ts'
 import { type ClickKey, campaignOf, newNonce, signClick } from './token.ts'
@@ -48,6 +49,7 @@ export class Tracking {
   readonly #batch: VisitBatch
   readonly #names = new CampaignNames()
   readonly #rounds: Rounds
+  readonly #clock = new ClockWatch()
   #key: ClickKey | undefined
   #reading: Promise<ClickKey> | undefined
   #settings: Settings | undefined
@@ -210,8 +212,10 @@ export class Tracking {
   }
 
   async #newestKey(): Promise<ClickKey> {
-    await rotateKeys(this.#context)
-    this.#key = await currentKey(this.#context.database.reader)
+    const { reader } = this.#context.database
+    // By a wrong clock it would remove keys whose tokens are in the browsers of visitors.
+    if (!this.#clock.isDoubtful() || !(await hasKey(reader))) await rotateKeys(this.#context)
+    this.#key = await currentKey(reader)
     return this.#key
   }
 }
