@@ -179,6 +179,32 @@ describeService('visits that wait', service => {
     assert.deepEqual({ ...page }, { outcome: 'counted', counted_at: 7, loaded_at: 8 })
   })
 
+  test('the salt of a day that a wrong clock has brought is replaced at once', async t => {
+    const { database } = service()
+    const { id } = await service().newAffiliate('tomorrow', { status: 'active' })
+    const saltAfter = async (daysAhead: number) => {
+      const realNow = Date.now
+      const clock = t.mock.method(Date, 'now', () => realNow() + daysAhead * DAY_SECONDS * 1000)
+      const batch = new VisitBatch(operatorOf(database), { failed: () => {}, dropped: () => {} })
+      batch.add(answered(id))
+      await batch.close()
+      const [row] = await database.reader.selectFrom('visitor_salt').selectAll().execute()
+      const today = dayOf(now())
+      clock.mock.restore()
+      return { salt: row!.salt, ahead: row!.day - today }
+    }
+    const before = await saltAfter(0)
+    assert.deepEqual(await saltAfter(0), before)
+    const wrong = await saltAfter(400)
+    assert.equal(wrong.ahead, 0)
+    const after = await saltAfter(0)
+    assert.equal(after.ahead, 0)
+    assert.notEqual(after.salt, wrong.salt)
+    // Another node may be in the next day.
+    const next = await saltAfter(1)
+    assert.deepEqual(await saltAfter(0), { ...next, ahead: 1 })
+  })
+
   test('a visitor gets to the page while the disk is full and no click was ever signed', async () => {
     const { database } = service()
     await changeSettings(operatorOf(database), { programme_page: 'https://shop.test/' })

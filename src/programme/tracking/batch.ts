@@ -7,7 +7,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Rounds } from '../../base/rounds.ts'
-import { dayOf } from '../../base/time.ts'
+import { dayOf, now } from '../../base/time.ts'
 import { type RequestContext, write } from '../../events/write.ts'
 import { DatabaseUnavailable, type Tx } from '../../storage/database.ts'
 import { ROWS_AT_ONCE } from '../../storage/insert-many.ts'
@@ -222,7 +222,8 @@ async function newcomers(tx: Tx, batch: readonly AnsweredVisit[]): Promise<Set<A
   // In order: the salt of a day is gone once a later one has its own. What is left of the day is then told apart by that one.
   const days = [...Map.groupBy(batch, ({ time }) => dayOf(time))].sort(([a], [b]) => a - b)
   for (const [day, visits] of days) {
-    const salt = await store.saltOf(tx, day, randomBytes(32).toString('base64url'))
+    // It may be tomorrow on another node.
+    const salt = await store.saltOf(tx, day, randomBytes(32).toString('base64url'), dayOf(now()) + 1)
     const byHash = new Map<string, AnsweredVisit>()
     for (const visit of visits) {
       const visitor = hashOf(salt, visit)

@@ -30,15 +30,16 @@ const readSalt = prepared((tx: Db) => tx.selectFrom('visitor_salt').select(['day
 /**
  * The salt of a day, or of the latest where that is over; the first visit of a day replaces that of the day before.
  * @param newSalt used where the day has none
+ * @param lastDay one later than this was written while a clock was wrong: it must not stay until that day
  */
-export async function saltOf(tx: Tx, day: number, newSalt: string): Promise<string> {
+export async function saltOf(tx: Tx, day: number, newSalt: string, lastDay: number): Promise<string> {
   const [row] = await readSalt(tx, {})
-  if (row && row.day >= day) return row.salt
+  if (row && row.day >= day && row.day <= lastDay) return row.salt
   await tx
     .updateTable('visitor_salt')
     .set({ day, salt: newSalt })
     .where('id', '=', 1)
-    .where('day', '<', day)
+    .where(({ or, eb }) => or([eb('day', '<', day), eb('day', '>', lastDay)]))
     .execute()
   // Of two transactions at once, one has written it.
   return (await readSalt(tx, {}))[0]!.salt
