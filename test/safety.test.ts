@@ -286,6 +286,52 @@ test('1 - a backup replaces regular files only, and makes no folder', {
   await succeeds('backup', at('file'), '--force', ...database)
 })
 
+test('1 - nothing is written over the database, its log or its secret key, whatever path leads there', {
+  skip: process.platform === 'win32',
+}, async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const at = (name: string) => join(folder.path, name)
+  await mkdir(at('disk'))
+  await symlink(at('disk/real.db'), at('live.db'))
+  await symlink(at('disk'), at('mount'))
+  const url = `sqlite:${at('live.db')}`
+  await runCommand(['demo', '--affiliates', '3', '--payouts', '3', '--database', url])
+  await writeFile(at('live.db.key'), 'secret')
+  const database = await openDatabase(url)
+  t.after(() => database.close())
+  const named = [
+    'live.db',
+    'live.db.key',
+    'disk/real.db',
+    'mount/real.db',
+    'mount/real.db-wal',
+    'live.db-journal',
+  ]
+  const contents = () =>
+    Promise.all(['live.db.key', 'disk/real.db', 'disk/real.db-wal'].map(name => readFile(at(name))))
+  const before = await contents()
+  for (const name of named) {
+    await fails(
+      /belongs to the database .*live\.db: name another file\.$/m,
+      'backup',
+      at(name),
+      '--force',
+      '--database',
+      url,
+    )
+    await fails(
+      /belongs to the database .*live\.db: name another file\.$/m,
+      'ledger',
+      at(name),
+      '--database',
+      url,
+    )
+  }
+  assert.deepEqual(await contents(), before)
+  assert.equal(existsSync(at('live.db-journal')), false)
+})
+
 test('1 - a database that is not there is not made by what reads or changes one', async t => {
   const folder = await temporaryFolder()
   t.after(folder.remove)

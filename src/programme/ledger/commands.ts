@@ -14,6 +14,7 @@ import {
 import { writeWhole } from '../../cli/files.ts'
 import { identifier } from '../../cli/options.ts'
 import { onBehalfOf } from '../../settings/rules.ts'
+import { refuseOwn } from '../../storage/sqlite/files.ts'
 import { numberedWordsOf } from './because.ts'
 import {
   csvOf,
@@ -65,6 +66,7 @@ const journalColumns = [
 
 async function writeJournal(file: string, options: CommonOptions & Days, self: Command): Promise<void> {
   if (options.json && file === '-') self.error('error: --json needs a file')
+  refuseOwn(options.database, file)
   const total = { lines: 0, sum: 0n }
   const settings = await withUntouchedDatabase(options, async database => {
     const context = onBehalfOf(commandLine, database)

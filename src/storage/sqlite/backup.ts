@@ -23,12 +23,19 @@ import { DatabaseUnusable } from '../database.ts'
 import { openDatabase } from '../open.ts'
 import { openToRead } from './connect.ts'
 import { isLocked } from './errors.ts'
-import { fileOf, inUse, isFolder, makeFolder, refuseForeign, refuseMissing } from './files.ts'
+import {
+  COMPANIONS,
+  fileOf,
+  inUse,
+  isFolder,
+  makeFolder,
+  refuseForeign,
+  refuseMissing,
+  refuseOwn,
+} from './files.ts'
 
 /** All pages in one step: between several, a write would make the backup start again. */
 const ALL_PAGES = 2 ** 31 - 1
-/** Companion files of a database: write-ahead log, its index, and the rollback journal. */
-const COMPANIONS = ['-wal', '-shm', '-journal']
 
 /**
  * Copies the database as of one moment; it may be in use meanwhile.
@@ -45,7 +52,7 @@ export async function backupDatabase(
   const file = embedded(url)
   const destination = resolve(target)
   refuseMissing(file)
-  if (destination === file) throw new DatabaseUnusable('A backup needs a file of its own.')
+  refuseOwn(url, destination)
   const prepare = () => refuseTaken(destination, force)
   return writeBeside(destination, 'The backup was not made', prepare, async partial => {
     await copyPages(file, partial)

@@ -6,6 +6,9 @@ import { codeOf } from '../../base/unknown.ts'
 import { type DatabaseUnavailable, DatabaseUnusable, UrlInvalid } from '../database.ts'
 import { isLocked, removed, replacedIndex, withoutIndex } from './errors.ts'
 
+/** Companion files of a database: write-ahead log, its index, and the rollback journal. */
+export const COMPANIONS = ['-wal', '-shm', '-journal']
+
 /**
  * @param url `sqlite:PATH`
  * @throws UrlInvalid if it names no file
@@ -151,4 +154,25 @@ export function isInUse(file: string): boolean {
 /** The error if another process has the database open. */
 export function inUse(file: string): DatabaseUnusable {
   return new DatabaseUnusable(`The database ${file} is in use; stop the service first.`)
+}
+
+/**
+ * For commands that write a file: the database would be lost if the file were one of its own, whatever path leads there.
+ * @param url of any engine
+ * @throws DatabaseUnusable if the path leads to the embedded database, a companion of it, or the secret key beside it
+ */
+export function refuseOwn(url: string, path: string): void {
+  if (!url.startsWith('sqlite:')) return
+  const file = fileOf(url)
+  const statusOf = (path: string) => (existsSync(path) ? statSync(path) : undefined)
+  const target = statusOf(path)
+  for (const name of existsSync(file) ? [file, realpathSync(file)] : [file]) {
+    for (const suffix of ['', ...COMPANIONS, '.key']) {
+      const own = statusOf(name + suffix)
+      const isSame = own !== undefined && own.ino === target?.ino && own.dev === target.dev
+      if (isSame || resolve(path) === name + suffix) {
+        throw new DatabaseUnusable(`${path} belongs to the database ${file}: name another file.`)
+      }
+    }
+  }
 }
