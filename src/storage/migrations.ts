@@ -26,7 +26,7 @@ import { creatives } from './migrations/creatives.ts'
 import { customers } from './migrations/customers.ts'
 import { details } from './migrations/details.ts'
 import { earning, type Step } from './migrations/earning.ts'
-import { events } from './migrations/events.ts'
+import { events, refuseUnplacedSeals } from './migrations/events.ts'
 import { auditLog, idempotency, initial, keyNames, knownDevices } from './migrations/first-release.ts'
 import { followingSales } from './migrations/following-sales.ts'
 import { draftsOfAffiliates, fewerIndexes } from './migrations/indexes.ts'
@@ -99,6 +99,7 @@ export const migrations: readonly Migration[] = [
   laterCandidates,
   assumedCurrencies,
   claimsAfterTokens,
+  refuseUnplacedSeals,
 ]
 
 /** How a referral's amount was calculated is only stored in `calculation`. */

@@ -303,6 +303,22 @@ for (const [engine, fresh] of Object.entries(unopened)) {
       }
     })
 
+    test('a service of 0.1 that still runs cannot add a seal of events that it read before', async t => {
+      const { url, remove } = await fresh()
+      const old = await open(url)
+      t.after(() => old.close())
+      await migrate(old, { last: VERSION_OF_0_1 })
+      const sealing = sql`INSERT INTO audit_seals (number, sealed_at, entries, entry_count, previous_hash, hash)
+        VALUES (1, 1, '1', 1, '', 'hash')`
+      const database = await openDatabase(url)
+      t.after(() => database.close())
+      t.after(remove)
+      await assert.rejects(
+        old.transaction(tx => sealing.execute(tx)),
+        /only added to/,
+      )
+    })
+
     test('transfers can be neither changed nor removed', async t => {
       const { url, remove } = await fresh()
       t.after(remove)

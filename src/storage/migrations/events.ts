@@ -58,3 +58,13 @@ async function giveUpAtNextLook(tx: Tx): Promise<void> {
   const text = JSON.stringify(missing.map(([first, last]) => [first, last, 0]))
   await sql`UPDATE audit_chain SET missing = ${text}`.execute(tx)
 }
+
+/**
+ * Refuses the seal of a service of 0.1 that still runs: it read the events before they were migrated, waited, and would now
+ * write a seal without its position, by which the positions of all later events would be wrong.
+ */
+export function refuseUnplacedSeals({ refusal }: Engine): Step[] {
+  return [
+    `CREATE TRIGGER audit_seals_insert BEFORE INSERT ON audit_seals FOR EACH ROW WHEN (NEW.first_position = 0) ${refusal}`,
+  ]
+}
