@@ -166,6 +166,11 @@ test('1 - a file that cannot be opened, with what is in the way', async t => {
     '--database',
     `sqlite:${link}`,
   )
+  // A log that another account has left is in the way as well.
+  const beside = `sqlite:${join(folder.path, 'beside.db')}`
+  await runCommand(['migrate', '--database', beside])
+  await symlink(join(folder.path, 'beside.db-wal'), join(folder.path, 'beside.db-wal'))
+  await assertRefused(/beside\.db-wal cannot be written to \(ELOOP\)\.$/m, 'migrate', '--database', beside)
   // Who may write everywhere.
   if (process.getuid?.() === 0) return
   await chmod(folder.path, 0o500)

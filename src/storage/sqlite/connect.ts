@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { codeOf, messageOf } from '../../base/unknown.ts'
 import { type DatabaseOptions, DatabaseUnusable } from '../database.ts'
 import { isLocked, primaryCode, SQLITE_CANTOPEN, SQLITE_READONLY, translate } from './errors.ts'
-import { identityOf, inUse, isInUse, makeFolder, refuseForeign, refuseMissing } from './files.ts'
+import { COMPANIONS, identityOf, inUse, isInUse, makeFolder, refuseForeign, refuseMissing } from './files.ts'
 
 export const BUSY_TIMEOUT_MS = 5000
 const WRITE_CACHE_KIB = 32_768
@@ -49,7 +49,8 @@ export function connect(file: string, { existing, alone, readOnly }: DatabaseOpt
 
 /** What is not writable, and why: SQLite only says that it cannot open or write. The log is put beside the file. */
 function obstacleTo(file: string): string {
-  for (const path of [file, dirname(file)]) {
+  const companions = COMPANIONS.map(suffix => file + suffix)
+  for (const path of [file, dirname(file), ...companions]) {
     try {
       accessSync(path, constants.W_OK)
     } catch (error) {
