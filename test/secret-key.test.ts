@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process'
 import { createHmac, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { watch } from 'node:fs'
-import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -228,4 +228,15 @@ describe('affiliated secret-key rotate', () => {
     assert.deepEqual(await rotated(changing), { resealed: 1 })
     assert.deepEqual(await keysIn(file), [current])
   })
+})
+
+test('1 - a secret key file that is a folder, as a container runtime makes where a file is missing, is named', async t => {
+  const folder = await temporaryFolder()
+  t.after(folder.remove)
+  const key = join(folder.path, 'key')
+  await mkdir(key)
+  const url = `sqlite:${join(folder.path, 'data.db')}`
+  const { code, stderr } = await affiliated(['serve', '--database', url, '--secret-key-file', key])
+  assert.equal(code, 1)
+  assert.equal(stderr, `error: ${key} is a folder, and a file is needed.\n`)
 })

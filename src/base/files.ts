@@ -80,3 +80,8 @@ export async function removedAfter<T>(remove: () => void, work: () => Promise<T>
     remove()
   }
 }
+
+/** The system names no folder that is read as a file. */
+export function naming(path: string, error: unknown): unknown {
+  return error instanceof Error && 'syscall' in error ? Object.assign(error, { path }) : error
+}

@@ -3,7 +3,7 @@ import { createReadStream, existsSync, realpathSync, renameSync, rmSync, statSyn
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { flush, partialOf, placeNew, removedAfter } from '../base/files.ts'
+import { flush, naming, partialOf, placeNew, removedAfter } from '../base/files.ts'
 import { CommandFailed } from './command.ts'
 
 /** What a file is filled with. */
@@ -63,11 +63,6 @@ export async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   } catch (error) {
     throw naming(path, error)
   }
-}
-
-/** The system names no folder that is read as a file. */
-export function naming(path: string, error: unknown): unknown {
-  return error instanceof Error && 'syscall' in error ? Object.assign(error, { path }) : error
 }
 
 /**

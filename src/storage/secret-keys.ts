@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { Failure } from '../base/errors.ts'
-import { placeNew } from '../base/files.ts'
+import { naming, placeNew } from '../base/files.ts'
 
 const ALGORITHM = 'aes-256-gcm'
 const KEY_BYTES = 32
@@ -104,7 +104,7 @@ function textOf(file: string | undefined): string | undefined {
     return readFileSync(file, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
+    throw naming(file, error)
   }
 }
 

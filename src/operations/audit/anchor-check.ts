@@ -1,7 +1,7 @@
 /** Compares an anchor (heads that were written outside the database) with the seals of the log. */
 import { open } from 'node:fs/promises'
+import { naming } from '../../base/files.ts'
 import { CommandFailed } from '../../cli/command.ts'
-import { naming } from '../../cli/files.ts'
 import { sealsNumbered } from '../../events/store.ts'
 import type { Db } from '../../storage/database.ts'
 import { type Head, headIn, headOf, isBrokenOff } from './anchor-line.ts'
