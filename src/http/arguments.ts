@@ -92,7 +92,9 @@ export class ArgumentReader<T extends TObject = TObject> {
 
   #takeAll(source: Parameters, result: Read, isUnsent: IsUnsent): void {
     this.#take(source, result, isUnsent)
-    if (this.#takesFilter) this.#take(filterOf(source), result, isUnsent, 'filter')
+    if (!this.#takesFilter) return
+    refuseBeside(source, result)
+    this.#take(filterOf(source), result, isUnsent, 'filter')
   }
 
   #take(source: Parameters, result: Read, isUnsent: IsUnsent, within?: string): void {
@@ -136,6 +138,13 @@ export class ArgumentReader<T extends TObject = TObject> {
 function refuseInQuery(name: string, { args, problems }: Read): void {
   problems[name] = 'must stand in the body of the request: addresses are written into logs.'
   delete args[name]
+}
+
+/** Without the filters in brackets, all records would be listed. */
+function refuseBeside({ filter }: Parameters, { problems }: Read): void {
+  if (Array.isArray(filter) && filter.some(isObject)) {
+    problems.filter = 'must be sent with brackets only, as in filter[status].'
+  }
 }
 
 /** Names that no item of a list may have, each once. */

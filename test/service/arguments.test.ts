@@ -160,6 +160,17 @@ describeService('arguments', service => {
     assert.equal((await service().get('/payouts?size=1&size[x]=2')).status, 200)
   })
 
+  test('400 - a value beside filter[x], whose records would be all', async () => {
+    for (const query of ['filter=x&filter[status]=paid', 'filter[status]=paid&filter=x']) {
+      const response = await service().get(`/payouts?${query}`)
+      assertFailure(response, 400, 'rest_invalid_param')
+      assert.deepEqual(Object.keys(response.body.data.params), ['filter'])
+    }
+    for (const query of ['filter=x', 'filter=&filter[status]=paid', 'filter[status]=paid&filter=']) {
+      assert.equal((await service().get(`/payouts?${query}`)).status, 200, query)
+    }
+  })
+
   test('200 - filter[x] is x, and takes precedence', async () => {
     const { body } = await service().get('/affiliates?fields=ids&affiliate_id=2&filter[affiliate_id]=1')
     assert.deepEqual(body, [1])
