@@ -121,7 +121,7 @@ export const isCalled = ({ context, reference }: Pick<Referral, 'context' | 'ref
   context !== '' && reference !== ''
 
 /** Whether what identifies a referral is the same after a change. */
-export const isCalledSo = (before: Referral, after: Referral): boolean =>
+export const keepsIdentity = (before: Referral, after: Referral): boolean =>
   (['context', 'reference', 'type', 'affiliate_id'] as const).every(name => before[name] === after[name])
 
 /**
@@ -129,7 +129,7 @@ export const isCalledSo = (before: Referral, after: Referral): boolean =>
  * shared one, unless the change is about what identifies it, or about its rejection.
  */
 export function uniqueAfter(before: Referral, after: Referral, settings: Settings): number {
-  const isKept = isCalledSo(before, after) && before.status !== 'rejected' && after.status !== 'rejected'
+  const isKept = keepsIdentity(before, after) && before.status !== 'rejected' && after.status !== 'rejected'
   return isKept ? before.unique_reference : isUnique(after, settings)
 }
 

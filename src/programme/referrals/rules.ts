@@ -20,8 +20,8 @@ import {
   actionOf,
   finish,
   isCalled,
-  isCalledSo,
   isUnique,
+  keepsIdentity,
   referenceTaken,
   refuseTaken,
   uniqueAfter,
@@ -191,7 +191,7 @@ export async function createOrFind(context: RequestContext, args: CreateArgument
  * @throws Failure reference_taken
  */
 async function refuseTakenByOther(tx: WriteTx, before: Referral, after: Referral): Promise<void> {
-  if (after.unique_reference === 0 || (before.unique_reference === 1 && isCalledSo(before, after))) return
+  if (after.unique_reference === 0 || (before.unique_reference === 1 && keepsIdentity(before, after))) return
   const other = await store.findTaken(tx, after)
   if (other && other.id !== before.id) throw referenceTaken(other)
 }
