@@ -72,6 +72,39 @@ export function keyboardScenarios(world: () => World): void {
       })
     })
 
+    test('button that jumps while it is pressed - is pressed, unless the pointer has been drawn away', async () => {
+      const { referral } = await pendingReferral('jumping')
+      await world().work(`/referrals/${referral}/show`, async page => {
+        await settled(page)
+        const reject = page.getByRole('button', { name: 'Reject' })
+        const question = page.getByRole('alertdialog')
+        const insert = (above: boolean) =>
+          page.evaluate(`{
+            const line = document.querySelector('#line') ?? document.querySelector('main').appendChild(document.createElement('p'))
+            line.id = 'line'
+            line.textContent = 'Owed after it'
+            document.querySelector('main').insertAdjacentElement('${above ? 'afterbegin' : 'beforeend'}', line)
+          }`)
+        const press = async (drawnBy: number) => {
+          await insert(false)
+          const { x, y, width, height } = (await reject.boundingBox())!
+          const [middle, centre] = [x + width / 2, y + height / 2]
+          await page.mouse.move(middle, centre)
+          await page.mouse.down()
+          await insert(true)
+          const { y: moved } = (await reject.boundingBox())!
+          assert.ok(moved > centre, `it stands still, at ${moved} from ${y}`)
+          await page.mouse.move(middle + drawnBy, centre)
+          await page.mouse.up()
+        }
+        await press(60)
+        await settled(page)
+        assert.equal(await question.count(), 0)
+        await press(1)
+        await question.waitFor()
+      })
+    })
+
     test('double click - its second half presses nothing that the first has opened below it', async () => {
       const { referral } = await pendingReferral('clickedtwice')
       await world().work(`/referrals/${referral}/show`, async page => {

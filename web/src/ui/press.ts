@@ -8,6 +8,12 @@ const SECOND_PRESS_MS = 500
 const PRESSED =
   'a, button, input, textarea, li, tr, [role=button], [role=combobox], [role=option], [role=tab]'
 
+/** What acts when the pointer comes up. */
+const BUTTON = 'a, button, [role=button]'
+
+/** How far a hand moves that holds still. */
+const STILL_PX = 10
+
 /** What takes a blank as text. */
 const TEXT = 'textarea, input:not([type=checkbox], [type=radio])'
 
@@ -28,6 +34,19 @@ const isHeldFor = ({ repeat, target }: KeyboardEvent) => repeat && !(target inst
 const pressedBy = ({ target }: Event) =>
   target instanceof Element ? (target.closest('label') ?? target.closest(PRESSED)) : null
 
+/**
+ * What a pointer went down on when it came up beside it without having moved: what is pressed may jump meanwhile, as a line
+ * above it comes or goes. The browser clicks what contains both then, which is nothing to press.
+ * @param down where and on what the pointer went down
+ */
+function jumpedAway(click: MouseEvent, down: PointerEvent | undefined): HTMLElement | undefined {
+  if (!(down?.target instanceof Element && click.target instanceof Element)) return undefined
+  const pressed = down.target.closest<HTMLElement>(BUTTON)
+  const moved = Math.hypot(click.clientX - down.clientX, click.clientY - down.clientY)
+  const isBeside = pressed !== click.target && click.target.contains(pressed)
+  return pressed && isBeside && moved <= STILL_PX ? pressed : undefined
+}
+
 function drop(event: Event): void {
   event.preventDefault()
   event.stopImmediatePropagation()
@@ -35,12 +54,13 @@ function drop(event: Event): void {
 
 /**
  * Drops the second press of Enter in a dialog that the first has opened; what a key does that is held; and the second click of
- * a double click on something else than the first.
+ * a double click on something else than the first. Presses what has jumped away below a press.
  */
 export function useSinglePresses(): void {
   useEffect(() => {
     let byKey: { dialog: Element | null; at: number } | undefined
     let byPointer: Element | null = null
+    let down: PointerEvent | undefined
     const press = (event: KeyboardEvent) => {
       const { timeStamp: at } = event
       const dialog = dialogOf(event.target)
@@ -50,16 +70,21 @@ export function useSinglePresses(): void {
       else if (byKey && dialog && dialog !== byKey.dialog && at - byKey.at < SECOND_PRESS_MS) drop(event)
       else byKey = { dialog, at }
     }
-    const point = () => {
+    const point = (event: PointerEvent) => {
       byKey = undefined
+      down = event
     }
     const dropSecond = (event: MouseEvent) => {
       if (event.detail > 1 && pressedBy(event) !== byPointer) drop(event)
     }
     const click = (event: MouseEvent) => {
       // By key or by a script, it has no number.
-      if (event.detail === 1) byPointer = pressedBy(event)
-      else dropSecond(event)
+      if (event.detail !== 1) return dropSecond(event)
+      const missed = jumpedAway(event, down)
+      byPointer = missed ?? pressedBy(event)
+      if (!missed) return
+      drop(event)
+      missed.click()
     }
     addEventListener('keydown', press, true)
     addEventListener('pointerdown', point, true)
