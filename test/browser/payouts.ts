@@ -161,9 +161,19 @@ export function payoutScenarios(world: () => World): void {
         await open(page)
         await somebody({ amount: 7 })
         await page.getByLabel('Amount').fill('8')
+        await page.getByText(/Owed after it/).waitFor()
+        const reading = Promise.withResolvers<void>()
+        await page.route('**/balances', async route => {
+          await reading.promise
+          await route.continue()
+        })
+        const asked = page.waitForRequest('**/balances')
         await save(page)
         await page.getByText('It is $7.00 by now.').waitFor()
         await page.getByText('Someone else has changed this meanwhile.').waitFor()
+        await asked
+        await page.getByText(/Owed after it/).waitFor()
+        reading.resolve()
         assert.equal((await world().read(`/payouts/${payout.id}`)).amount, 7)
         await save(page)
         await page.getByText(`Payout ${payout.id} saved`).waitFor()

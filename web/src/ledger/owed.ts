@@ -49,16 +49,18 @@ export function useOwedWith<R extends RaRecord<number>, Further = undefined>(
         Promise.all([balancesOf(affiliateId), before && get<R>(`${resource}/${before.id}`), readFurther?.()]),
       )
       const differences = before && now ? await differencesIn(of, now, before) : []
-      return { balances, now, further, differences }
+      return { before, balances, now, further, differences }
     },
+    // While it is read again, what is said of the affiliate stays.
+    placeholderData: (last, query) => (query?.queryKey[2] === affiliateId ? last : undefined),
     enabled: affiliateId > 0,
     staleTime: 0,
     gcTime: 0,
   })
   useAfterRefusal(async () => affiliateId > 0 && refetch())
   if (!data || error) return undefined
-  const { balances, ...rest } = data
-  const changedIn = (typed: Values) => changes(typed, before ?? {})
+  const { before: compared, balances, ...rest } = data
+  const changedIn = (typed: Values) => changes(typed, compared ?? {})
   return {
     ...rest,
     owed: unitsOf(balances.unpaid, decimals)! + unitsOf(balances.reserved, decimals)!,
