@@ -228,8 +228,9 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   }
   const recovery = recoveryOf(options)
   await app.register(area, { context, load, features, ring: keys, permissions, recovery })
-  await serveVisitors(app, database, options)
-  workBeside(app, context, { keys, recovery })
+  const clock = new ClockWatch()
+  await serveVisitors(app, database, clock, options)
+  workBeside(app, context, clock, { keys, recovery })
   return app
 }
 
@@ -255,6 +256,7 @@ function recoveryOf({ mail, logger }: AppOptions): Recovery | undefined {
 function workBeside(
   app: FastifyInstance,
   context: Context,
+  clock: ClockWatch,
   { keys, recovery }: { keys: KeyRing; recovery: Recovery | undefined },
 ): void {
   const failed = (err: unknown) => {
@@ -264,7 +266,6 @@ function workBeside(
   }
   const sealer = new Sealer(context.database, failed)
   const sweeps = [removeOldAnswers, removeOldAttempts, removeOldRecoveries, removeOldVisitors, pruneVisits]
-  const clock = new ClockWatch()
   const sweeper = new Sweeper(context.database, sweeps, failed, clock)
   const passedOver: PassedOver = ({ id }, err) =>
     app.log.warn({ conversion: id, err }, 'a purchase of a credited customer cannot be credited')
@@ -302,7 +303,12 @@ function jobsOf(
 }
 
 /** Public endpoints, with a rate limit per address as large as that of a key. */
-async function serveVisitors(app: FastifyInstance, database: Database, options: AppOptions): Promise<void> {
+async function serveVisitors(
+  app: FastifyInstance,
+  database: Database,
+  clock: ClockWatch,
+  options: AppOptions,
+): Promise<void> {
   const { rateLimit, grantor, logger, cutOff } = options
   const allowances = new Allowances(grantor ?? grantAll)
   const allow = (address: string): boolean | Promise<boolean> => {
@@ -315,7 +321,7 @@ async function serveVisitors(app: FastifyInstance, database: Database, options: 
     dropped: (visits: number) =>
       logger.warn({ visits }, 'visits were answered and are not counted: they could not be written in time'),
   }
-  const tracking = new Tracking(onBehalfOf(service, database), allow, reports, cutOff)
+  const tracking = new Tracking(onBehalfOf(service, database), allow, reports, { clock, cutOff })
   await tracking.begin()
   await app.register(open, { routes: visitorRoutes(tracking, HOME) })
   app.addHook('onClose', () => tracking.close())

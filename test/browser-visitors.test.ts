@@ -179,7 +179,7 @@ describe('visitors in a browser', () => {
     const time = now() - days * DAY_SECONDS
     await rotateKeys(operatorOf(service.database))
     const key = await currentKey(service.database.reader)
-    return signClick({ affiliateId, linkId: 0, campaign: '', time, nonce: newNonce(time) }, key)
+    return signClick({ affiliateId, linkId: 0, campaign: '', time, nonce: newNonce(time) }, key!)
   }
 
   test('the page of an earlier click is opened again - the last click stays, and one that has expired is no first one', () =>

@@ -12,7 +12,7 @@ describeService('clicks and visits around a sale', service => {
   const signed = async (affiliateId: number, time: number) => {
     await rotateKeys(operatorOf(service().database))
     const key = await currentKey(service().database.reader)
-    return signClick({ affiliateId, linkId: 0, campaign: '', time, nonce: newNonce(time) }, key)
+    return signClick({ affiliateId, linkId: 0, campaign: '', time, nonce: newNonce(time) }, key!)
   }
 
   const clicked = async (name: string, time: number) => {

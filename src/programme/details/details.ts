@@ -1,7 +1,7 @@
 /** The kind payment detail: a PayPal address or a bank account. Sealed; records show it masked. */
 import { type Static, Type } from 'typebox'
 import { MOST_ROUTING } from '../../base/banks.ts'
-import { choice, identifier, line, secret } from '../../base/schemas.ts'
+import { choice, identifier, line, secret, withDefault } from '../../base/schemas.ts'
 import { formatTime } from '../../base/time.ts'
 import { refusedIdentifiers } from '../../records/crud.ts'
 import { kind, type RowOf, type TableOf } from '../../records/kind.ts'
@@ -70,12 +70,11 @@ export const createArguments = Type.Object({
     line(MOST_ROUTING, 'For nacha: routing number of the bank, with or without spaces.'),
   ),
   account_number: Type.Optional(secret(17, 'For nacha: account number.')),
-  account_type: Type.Optional({
-    ...choice(['checking', 'savings'], 'For nacha: type of the account.'),
-    default: 'checking',
-  }),
+  account_type: Type.Optional(
+    withDefault(choice(['checking', 'savings'], 'For nacha: type of the account.'), 'checking'),
+  ),
   company: Type.Optional(
-    Type.Boolean({ default: false, description: 'For nacha: whether the account belongs to a company.' }),
+    withDefault(Type.Boolean({ description: 'For nacha: whether the account belongs to a company.' }), false),
   ),
 })
 

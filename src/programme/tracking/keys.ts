@@ -15,13 +15,9 @@ async function readKeys(db: Db): Promise<ClickKey[]> {
   return (await store.keys(db)).map(({ id, secret }) => clickKey(id, secret))
 }
 
-export async function hasKey(db: Db): Promise<boolean> {
-  return (await store.keys(db)).length > 0
-}
-
-/** The key that signs. */
-export async function currentKey(db: Db): Promise<ClickKey> {
-  return (await readKeys(db))[0]!
+/** The key that signs; undefined before the first is made. */
+export async function currentKey(db: Db): Promise<ClickKey | undefined> {
+  return (await readKeys(db))[0]
 }
 
 /**

@@ -15,7 +15,7 @@ import { VisitBatch, type VisitReports } from './batch.ts'
 import { isPart, isPrefetch, isProgram } from './bots.ts'
 import { CampaignNames } from './campaign-names.ts'
 import { type Followed, FollowedLinks, type Found } from './followed.ts'
-import { currentKey, hasKey, rotateKeys } from './keys.ts'
+import { currentKey, rotateKeys } from './keys.ts'
 import { inTime, KNOWN_MS, UNKNOWN_MS } from './patience.ts'
 import type { BeaconOutcome } from './store.ts'
 import { type ClickKey, campaignOf, newNonce, signClick } from './token.ts'
@@ -49,16 +49,22 @@ export class Tracking {
   readonly #batch: VisitBatch
   readonly #names = new CampaignNames()
   readonly #rounds: Rounds
-  readonly #clock = new ClockWatch()
+  readonly #clock: ClockWatch
   #key: ClickKey | undefined
   #reading: Promise<ClickKey> | undefined
   #settings: Settings | undefined
   /** What the context has read, or is reading, and the same for visitors. */
   #current: { readonly read: Promise<Settings>; readonly forVisitors: Promise<Settings> } | undefined
 
-  /** @param cutOff aborted when the end waits no longer for a database that refuses */
-  constructor(context: RequestContext, allow: Allow, reports: VisitReports, cutOff?: AbortSignal) {
+  /** @param options.cutOff aborted when the end waits no longer for a database that refuses */
+  constructor(
+    context: RequestContext,
+    allow: Allow,
+    reports: VisitReports,
+    { clock = new ClockWatch(), cutOff }: { clock?: ClockWatch; cutOff?: AbortSignal | undefined } = {},
+  ) {
     this.#context = context
+    this.#clock = clock
     this.#allow = allow
     this.links = new FollowedLinks(context.database)
     this.#batch = new VisitBatch(context, reports, cutOff)
@@ -214,8 +220,12 @@ export class Tracking {
   async #newestKey(): Promise<ClickKey> {
     const { reader } = this.#context.database
     // By a wrong clock it would remove keys whose tokens are in the browsers of visitors.
-    if (!this.#clock.isDoubtful() || !(await hasKey(reader))) await rotateKeys(this.#context)
-    this.#key = await currentKey(reader)
+    let key = this.#clock.isDoubtful() ? await currentKey(reader) : undefined
+    if (!key) {
+      await rotateKeys(this.#context)
+      key = await currentKey(reader)
+    }
+    this.#key = key!
     return this.#key
   }
 }
