@@ -22,17 +22,16 @@ import { Checkpoints } from './checkpoints.ts'
 import { BUSY_TIMEOUT_MS, type Connections, connect } from './connect.ts'
 import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
 import { sqlite } from './engine.ts'
-import { doubted, inDoubt, isInDoubt, translate } from './errors.ts'
+import { translate } from './errors.ts'
 import { type Absence, fileOf, leaveOpen, watchFiles } from './files.ts'
 import { Log } from './log.ts'
 import { LoopTurn } from './loop-turn.ts'
+import { Refusal } from './refusal.ts'
 import { Snapshot } from './snapshot.ts'
 import { Statements } from './statements.ts'
 import { type ReadOnThread, SqliteThreads, ThreadedConnection } from './threads.ts'
 import { whenFree } from './when-free.ts'
 
-/** Lets reads be refused, too, soon after the file was removed. */
-const FILES_LOOKED_AT_EVERY_MS = 500
 const TRANSACTIONS_PER_COMMIT = 128
 
 /**
@@ -58,12 +57,8 @@ class SqliteDatabase implements Database {
   readonly reader: Kysely<Tables>
   readonly replica: Kysely<Tables>
   readonly failed: Promise<DatabaseUnavailable>
-  readonly #fail: (reason: DatabaseUnavailable) => void
-  /** Set when nothing may be read or written any more. */
-  #refusal: DatabaseUnavailable | undefined
-  readonly #absence: Absence
+  readonly #refusal: Refusal
   readonly #cutOff: AbortSignal | undefined
-  readonly #watch: NodeJS.Timeout
   readonly #probe = new ReadinessProbe(work => this.#transact(work))
   readonly #read: DatabaseSync
   readonly #write: DatabaseSync
@@ -98,19 +93,16 @@ class SqliteDatabase implements Database {
     this.#write = write
     this.#log = log
     this.#threads = threads
-    const failed = Promise.withResolvers<DatabaseUnavailable>()
-    this.failed = failed.promise
-    this.#fail = failed.resolve
-    this.#absence = absence
+    this.#refusal = new Refusal(absence)
+    this.failed = this.#refusal.failed
     this.#cutOff = cutOff
-    this.#watch = setInterval(() => this.#lookForFiles(), FILES_LOOKED_AT_EVERY_MS).unref()
     const reads = new Statements(read)
     this.#writes = new Statements(write)
     this.#snapshot = new Snapshot(reads, this.#writes)
     this.#checkpoints = new Checkpoints(reads, this.#writes, threads)
     this.reader = kyselyOn(
       new SqliteConnection((text, parameters) => {
-        this.#refuse()
+        this.#refusal.check()
         this.#snapshot.begin()
         return reads.all(text, parameters)
       }),
@@ -141,7 +133,7 @@ class SqliteDatabase implements Database {
   #threaded(read: ReadOnThread): Kysely<Tables> {
     return kyselyOn(
       new ThreadedConnection(query => {
-        this.#refuse()
+        this.#refusal.check()
         return read(query)
       }),
     )
@@ -183,12 +175,12 @@ class SqliteDatabase implements Database {
   refresh = (): void => this.#snapshot.refresh()
 
   version = (): number => {
-    this.#refuse()
+    this.#refusal.check()
     return this.#snapshot.version()
   }
 
   async ready(): Promise<void> {
-    this.#lookForFiles()
+    this.#refusal.lookForFiles()
     await this.#probe.look(() => sql`SELECT version FROM schema_version`.execute(this.reader))
   }
 
@@ -203,10 +195,9 @@ class SqliteDatabase implements Database {
     await this.#flushing
     this.#commit()
     await this.#flushing
-    clearInterval(this.#watch)
     // An unknown outcome can only be found out by the next start, and a file put in this one's place belongs to someone
     // else.
-    if (this.#refusal || this.#absence()) return leaveOpen()
+    if (this.#refusal.end()) return leaveOpen()
     await this.#threads.close()
     this.#log?.close()
     this.#snapshot.end()
@@ -244,7 +235,7 @@ class SqliteDatabase implements Database {
       await this.#flushing
       this.#commit()
     }
-    this.#refuse()
+    this.#refusal.check()
     if (!this.#batch) {
       await this.#lockFile(giveUpAt)
       const careful = this.#carefulFor > 0
@@ -277,7 +268,7 @@ class SqliteDatabase implements Database {
       this.#writes.run('ROLLBACK')
       if (batch.members.length === 0) {
         this.#batch = undefined
-        batch.committed.resolve(this.#flushing?.then(() => this.#refuse()))
+        batch.committed.resolve(this.#flushing?.then(() => this.#refusal.check()))
         return
       }
       await this.#lockFile(performance.now() + BUSY_TIMEOUT_MS)
@@ -343,7 +334,7 @@ class SqliteDatabase implements Database {
     if (!batch || this.#flushing) return
     this.#batch = undefined
     try {
-      this.#refuse()
+      this.#refusal.check()
       const { isFull } = this.#checkpoints
       if (isFull) this.#snapshot.end()
       else this.#snapshot.hold()
@@ -354,7 +345,7 @@ class SqliteDatabase implements Database {
       }
     } catch (error) {
       this.#snapshot.release()
-      this.#giveUp(batch, isInDoubt(error) ? this.#doubt(error) : error)
+      this.#giveUp(batch, this.#refusal.afterFailed(error))
       return
     }
     this.#flushing = this.#flush(batch)
@@ -364,36 +355,17 @@ class SqliteDatabase implements Database {
     try {
       // Of transactions that failed nothing is left to flush.
       await (batch.members.length > 0 && this.#log?.flush())
-      this.#lookForFiles()
-      if (this.#refusal) throw doubted(this.#refusal)
+      this.#refusal.checkCommitted()
       if (commits.hasSubscribers) commits.publish(undefined)
       this.#snapshot.release()
       batch.committed.resolve()
       this.#checkpoints.committed()
     } catch (error) {
       this.#snapshot.release()
-      batch.committed.reject(isInDoubt(error) ? this.#doubt(error) : error)
+      batch.committed.reject(this.#refusal.afterFailed(error))
     }
     this.#flushing = undefined
     // What has run meanwhile.
     this.#commitSoon()
-  }
-
-  /** Refuses further reads: they would contradict what the next start may find. */
-  #doubt(cause: unknown): DatabaseUnavailable {
-    const failure = inDoubt(cause)
-    this.#refusal = new DatabaseUnavailable('SQLite: refused, because an earlier change is in doubt', failure)
-    this.#fail(failure)
-    return failure
-  }
-
-  /** A file that was moved away may come back. */
-  #lookForFiles(): void {
-    if (this.#refusal && this.#refusal.reason !== 'removed') return
-    this.#refusal = this.#absence()
-  }
-
-  #refuse(): void {
-    if (this.#refusal) throw this.#refusal
   }
 }
