@@ -83,6 +83,11 @@ export type TransactionMode =
    * where nobody waits for a lock of a row, does not distinguish it.
    */
   | 'brief'
+  /**
+   * It resolves once it is committed, and may be lost if the machine fails soon after: nobody has been told of it. Whatever else
+   * writes does not wait until it is on disk. PostgreSQL does not distinguish it.
+   */
+  | 'relaxed'
 
 /** What can be done for one, or for many together. */
 export interface Gatherable<T, R> {

@@ -20,14 +20,12 @@ import * as store from './store.ts'
 
 const EVERY_MS = 500
 /**
- * So many are written at once: each costs about as much as with more, and other requests wait for less. As many as few
- * statements insert on the embedded engine, see `insertRows`.
+ * So many share a transaction, as many as one statement inserts on the embedded engine, see `insertRows`: with more, each costs
+ * less and others wait for longer.
  */
-const ENOUGH = 2 * ROWS_AT_ONCE
-/** So many share a transaction, when the database takes longer for each than visits take to come. */
-const TOGETHER = 3 * ENOUGH
-/** And this part of those that wait, if that is more: transactions that are slow must not let ever more wait until some are lost. */
-const PART_TOGETHER = 1 / 16
+const TOGETHER = ROWS_AT_ONCE
+/** And this part of those that wait, if that is more: where transactions are slow, fewer of them write as many. */
+const PART_TOGETHER = 1 / 4
 /** The most visits that wait; further ones are answered, and not written. */
 const MOST_WAITING = 10_000
 const VISITORS_PER_SWEEP = 1000
@@ -95,7 +93,7 @@ export class VisitBatch {
     }
     this.#waiting.push(answered)
     // Once: after a failure there are more, and they wait for the next round.
-    if (this.#waiting.length === ENOUGH) this.#rounds.go()
+    if (this.#waiting.length === TOGETHER) this.#rounds.go()
   }
 
   /** Adds a report of the script: of each place the last one is stored, and when one was last counted. */
@@ -130,7 +128,7 @@ export class VisitBatch {
 
   async #flushAll(): Promise<void> {
     do await this.#flush()
-    while (this.#waiting.length >= ENOUGH)
+    while (this.#waiting.length >= TOGETHER)
   }
 
   /** @throws what the database has refused; all of it waits on */
@@ -144,11 +142,15 @@ export class VisitBatch {
     this.#sightings.clear()
     this.#loads.clear()
     try {
-      await write(this.#context, async tx => {
-        if (batch.length > 0) await this.#write(tx, this.#isInDoubt ? await unwritten(tx, batch) : batch)
-        for (const { sighting, countedAt } of sightings) await store.keepSighting(tx, sighting, countedAt)
-        for (const [place, time] of loads) await store.keepLoad(tx, place, time)
-      })
+      await write(
+        this.#context,
+        async tx => {
+          if (batch.length > 0) await this.#write(tx, this.#isInDoubt ? await unwritten(tx, batch) : batch)
+          for (const { sighting, countedAt } of sightings) await store.keepSighting(tx, sighting, countedAt)
+          for (const [place, time] of loads) await store.keepLoad(tx, place, time)
+        },
+        'relaxed',
+      )
       this.#isInDoubt = false
     } catch (error) {
       this.#isInDoubt ||= error instanceof DatabaseUnavailable && error.reason === 'in doubt'

@@ -16,6 +16,8 @@ export interface Batch {
 /** A transaction, which is run again if another one of its batch fails. */
 export interface Member {
   readonly run: () => Promise<void>
+  /** Whether nobody waits until it is on disk. */
+  readonly relaxed: boolean
   /** Why it failed when it was run again. */
   failure: unknown
 }
@@ -27,6 +29,10 @@ export function newBatch(careful: boolean): Batch {
   committed.promise.catch(() => {})
   return { beganAt: performance.now(), members: [], careful, committed }
 }
+
+/** Whether nobody waits until the batch is on disk. */
+export const isRelaxed = ({ members }: Batch): boolean =>
+  members.length > 0 && members.every(({ relaxed }) => relaxed)
 
 /**
  * Calls `commit` once a turn of the event loop has brought no further transaction to share the commit, or the batch has grown for

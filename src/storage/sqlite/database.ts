@@ -17,7 +17,7 @@ import { ReadinessProbe } from '../probe.ts'
 import type { Schema } from '../table.ts'
 import type { Tables } from '../tables.ts'
 import { commits } from '../timing.ts'
-import { type Batch, type Member, newBatch, onceGrown } from './batch.ts'
+import { type Batch, isRelaxed, type Member, newBatch, onceGrown } from './batch.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { BUSY_TIMEOUT_MS, type Connections, connect } from './connect.ts'
 import { kyselyOn, SqliteConnection, writerOn } from './dialect.ts'
@@ -76,6 +76,8 @@ class SqliteDatabase implements Database {
   #batch: Batch | undefined
   /** While the last commit is put on the disk: the next one waits for it. */
   #flushing: Promise<void> | undefined
+  /** While a commit that nobody waits for is put on the disk: only another one of those waits for it. */
+  #flushingAside: Promise<void> | undefined
   /** Stands for the lock of the file: another one each time it is taken. */
   #lock: object = {}
   /** Number of further batches that use savepoints. */
@@ -124,7 +126,7 @@ class SqliteDatabase implements Database {
       replica: threaded,
       background: other => this.background(other ?? budget),
       snapshot: work => this.#threads.snapshot(read => work(this.#threaded(read)), budget),
-      transaction: work => this.transaction(work),
+      transaction: (work, mode) => this.transaction(work, mode),
       ready: () => this.ready(),
       close: () => this.close(),
     }
@@ -141,11 +143,10 @@ class SqliteDatabase implements Database {
 
   snapshot: Database['snapshot'] = work => this.background().snapshot(work)
 
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#transact(work).catch(this.#probe.remember)
-  }
+  transaction: Database['transaction'] = (work, mode) =>
+    this.#transact(work, mode === 'relaxed').catch(this.#probe.remember)
 
-  async #transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  async #transact<T>(work: (tx: Tx) => Promise<T>, relaxed = false): Promise<T> {
     if (this.#closing) throw new DatabaseUnavailable('SQLite: closed')
     // While another process writes, callers waiting for a turn wait for that process, too.
     const giveUpAt = performance.now() + BUSY_TIMEOUT_MS
@@ -157,7 +158,7 @@ class SqliteDatabase implements Database {
       const result = await work(this.#tx)
       resultOf = () => result
     }
-    const member: Member = { run, failure: undefined }
+    const member: Member = { run, relaxed, failure: undefined }
     let batch: Batch | undefined
     try {
       batch = await this.#begin(giveUpAt)
@@ -192,9 +193,9 @@ class SqliteDatabase implements Database {
 
   async #end(): Promise<void> {
     await this.#turn()
-    await this.#flushing
+    await this.#flushed()
     this.#commit()
-    await this.#flushing
+    await this.#flushed()
     // An unknown outcome can only be found out by the next start, and a file put in this one's place belongs to someone
     // else.
     if (this.#refusal.end()) return leaveOpen()
@@ -232,7 +233,7 @@ class SqliteDatabase implements Database {
   async #begin(giveUpAt: number): Promise<Batch> {
     // The commit of as many as share one waits for the disk, and so does whoever comes next.
     if (this.#batch && this.#batch.members.length >= TRANSACTIONS_PER_COMMIT) {
-      await this.#flushing
+      await this.#flushed()
       this.#commit()
     }
     this.#refusal.check()
@@ -332,11 +333,13 @@ class SqliteDatabase implements Database {
   #commit(): void {
     const batch = this.#batch
     if (!batch || this.#flushing) return
+    const relaxed = isRelaxed(batch)
+    if (relaxed && this.#flushingAside) return
     this.#batch = undefined
     try {
       this.#refusal.check()
       const { isFull } = this.#checkpoints
-      if (isFull) this.#snapshot.end()
+      if (isFull || relaxed) this.#snapshot.end()
       else this.#snapshot.hold()
       this.#writes.run('COMMIT')
       if (isFull) {
@@ -348,13 +351,33 @@ class SqliteDatabase implements Database {
       this.#giveUp(batch, this.#refusal.afterFailed(error))
       return
     }
-    this.#flushing = this.#flush(batch)
+    if (relaxed) this.#flushingAside = this.#flushAside(batch)
+    else this.#flushing = this.#flush(batch)
+  }
+
+  /** Puts on the disk what nobody waits for. */
+  async #flushAside(batch: Batch): Promise<void> {
+    batch.committed.resolve()
+    this.#checkpoints.committed()
+    try {
+      await this.#log?.flush()
+      if (commits.hasSubscribers) commits.publish(undefined)
+    } catch (error) {
+      // Later commits stand behind this one in the log.
+      this.#refusal.afterFailed(error)
+    }
+    this.#flushingAside = undefined
+    this.#commitSoon()
+  }
+
+  async #flushed(): Promise<void> {
+    await Promise.all([this.#flushing, this.#flushingAside])
   }
 
   async #flush(batch: Batch): Promise<void> {
     try {
-      // Of transactions that failed nothing is left to flush.
-      await (batch.members.length > 0 && this.#log?.flush())
+      // Of transactions that failed nothing is left to flush. Of two flushes that fail, the system may tell only one.
+      await (batch.members.length > 0 && Promise.all([this.#log?.flush(), this.#flushingAside]))
       this.#refusal.checkCommitted()
       if (commits.hasSubscribers) commits.publish(undefined)
       this.#snapshot.release()

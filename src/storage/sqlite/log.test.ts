@@ -30,8 +30,11 @@ async function start(t: TestContext) {
   return { database, other, committed, whileSlow }
 }
 
-const write = (database: Database, name: string) =>
-  database.transaction(tx => sql`INSERT INTO rate_types (name, position) VALUES (${name}, 9)`.execute(tx))
+const write = (database: Database, name: string, mode?: 'relaxed') =>
+  database.transaction(
+    tx => sql`INSERT INTO rate_types (name, position) VALUES (${name}, 9)`.execute(tx),
+    mode,
+  )
 
 async function seen(database: Database): Promise<string[]> {
   // What each request does first.
@@ -65,6 +68,52 @@ test('what is committed is neither answered nor read before it is on the disk, a
       ['a', 'b'],
     ],
   )
+  other.close()
+  await database.close()
+})
+
+test('what nobody waits for is answered and read before it is on the disk, and the next commit once both are', async t => {
+  const { database, other, committed, whileSlow } = await start(t)
+  const answered: string[] = []
+  const writing = (name: string, mode?: 'relaxed') =>
+    write(database, name, mode).then(() => answered.push(name))
+  const { isSlow, first } = await whileSlow(() => writing('a', 'relaxed'))
+  await first
+  const second = writing('b')
+  while (!committed().includes('b')) await setImmediate()
+  const third = writing('c', 'relaxed')
+  for (let turn = 0; turn < 20; turn += 1) {
+    assert.deepEqual(await seen(database), ['a'])
+    await setImmediate()
+  }
+  assert.deepEqual([answered, committed()], [['a'], ['a', 'b']])
+  await Promise.all([isSlow, second, third])
+  assert.deepEqual(
+    [answered, await seen(database)],
+    [
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c'],
+    ],
+  )
+  other.close()
+  await database.close()
+})
+
+test('what shares a commit with something that somebody waits for is on the disk when it is answered', async t => {
+  const { database, other, whileSlow } = await start(t)
+  const answered: string[] = []
+  const writing = (name: string, mode?: 'relaxed') =>
+    write(database, name, mode).then(() => answered.push(name))
+  let second: Promise<unknown> | undefined
+  const { isSlow, first } = await whileSlow(() => {
+    const writes = writing('a', 'relaxed')
+    second = writing('b')
+    return writes
+  })
+  for (let turn = 0; turn < 20; turn += 1) await setImmediate()
+  assert.deepEqual([answered, await seen(database)], [[], []])
+  await Promise.all([isSlow, first, second])
+  assert.deepEqual(answered, ['a', 'b'])
   other.close()
   await database.close()
 })
@@ -132,17 +181,18 @@ test('a database that a link names is written, and its log is watched beside the
   await database.close()
 })
 
-test('a database that is closed first puts on the disk what was committed', async t => {
-  const { database, other, committed, whileSlow } = await start(t)
-  const { isSlow, first } = await whileSlow(() => write(database, 'a'))
-  const second = write(database, 'b')
-  let isClosed = false
-  const closed = database.close().then(() => {
-    isClosed = true
+for (const mode of [undefined, 'relaxed'] as const)
+  test(`a database that is closed first puts on the disk what was committed${mode ? ' and nobody waits for' : ''}`, async t => {
+    const { database, other, committed, whileSlow } = await start(t)
+    const { isSlow, first } = await whileSlow(() => write(database, 'a', mode))
+    const second = write(database, 'b', mode)
+    let isClosed = false
+    const closed = database.close().then(() => {
+      isClosed = true
+    })
+    await setImmediate()
+    assert.ok(!isClosed)
+    await Promise.all([isSlow, first, second, closed])
+    assert.deepEqual(committed(), ['a', 'b'])
+    other.close()
   })
-  await setImmediate()
-  assert.ok(!isClosed)
-  await Promise.all([isSlow, first, second, closed])
-  assert.deepEqual(committed(), ['a', 'b'])
-  other.close()
-})
