@@ -34,17 +34,33 @@ const isHeldFor = ({ repeat, target }: KeyboardEvent) => repeat && !(target inst
 const pressedBy = ({ target }: Event) =>
   target instanceof Element ? (target.closest('label') ?? target.closest(PRESSED)) : null
 
+/** Where the pointer went down, on what, and where that was. */
+interface Down {
+  readonly x: number
+  readonly y: number
+  readonly pressed: HTMLElement
+  readonly at: DOMRect
+}
+
+function downOn({ target, clientX: x, clientY: y }: PointerEvent): Down | undefined {
+  const pressed = target instanceof Element ? target.closest<HTMLElement>(BUTTON) : null
+  return pressed ? { x, y, pressed, at: pressed.getBoundingClientRect() } : undefined
+}
+
 /**
- * What a pointer went down on when it came up beside it without having moved: what is pressed may jump meanwhile, as a line
- * above it comes or goes. The browser clicks what contains both then, which is nothing to press.
- * @param down where and on what the pointer went down
+ * What the pointer went down on if it came up beside it because that has jumped, as when a line above it comes or goes. The
+ * browser clicks what contains both then, which is nothing to press.
  */
-function jumpedAway(click: MouseEvent, down: PointerEvent | undefined): HTMLElement | undefined {
-  if (!(down?.target instanceof Element && click.target instanceof Element)) return undefined
-  const pressed = down.target.closest<HTMLElement>(BUTTON)
-  const moved = Math.hypot(click.clientX - down.clientX, click.clientY - down.clientY)
-  const isBeside = pressed !== click.target && click.target.contains(pressed)
-  return pressed && isBeside && moved <= STILL_PX ? pressed : undefined
+function jumpedAway(
+  { target, clientX, clientY }: MouseEvent,
+  down: Down | undefined,
+): HTMLElement | undefined {
+  if (!down || !(target instanceof Element)) return undefined
+  const { x, y, pressed, at } = down
+  const now = pressed.getBoundingClientRect()
+  const hasJumped = now.x !== at.x || now.y !== at.y
+  const isStill = Math.hypot(clientX - x, clientY - y) <= STILL_PX
+  return hasJumped && isStill && target !== pressed && target.contains(pressed) ? pressed : undefined
 }
 
 function drop(event: Event): void {
@@ -60,7 +76,7 @@ export function useSinglePresses(): void {
   useEffect(() => {
     let byKey: { dialog: Element | null; at: number } | undefined
     let byPointer: Element | null = null
-    let down: PointerEvent | undefined
+    let down: Down | undefined
     const press = (event: KeyboardEvent) => {
       const { timeStamp: at } = event
       const dialog = dialogOf(event.target)
@@ -72,7 +88,7 @@ export function useSinglePresses(): void {
     }
     const point = (event: PointerEvent) => {
       byKey = undefined
-      down = event
+      down = downOn(event)
     }
     const dropSecond = (event: MouseEvent) => {
       if (event.detail > 1 && pressedBy(event) !== byPointer) drop(event)
