@@ -87,6 +87,10 @@ export function giveSecretKey(): void {
   })
 }
 
+/** YYYY-MM-DD, UTC. */
+export const dayFromNow = (days: number) =>
+  new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+
 export interface Key {
   publicKey: string
   token: string

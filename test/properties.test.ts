@@ -83,6 +83,7 @@ function fitting(schema: TSchema): fc.Arbitrary<unknown> {
       return fc.record(mapValues(properties, fitting), { requiredKeys: [] })
     default:
       if (format?.endsWith('email')) return fc.nat(500).map(number => `person${number}@example.com`)
+      if (format === 'date') return fc.constantFrom('2024-02-29', '2099-01-31')
       if (format === 'moment') return fc.constantFrom('2024-02-29', '2025-01-31 10:00:00')
       return fc.string({ maxLength: 30 })
   }

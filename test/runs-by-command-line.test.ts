@@ -11,6 +11,7 @@ import { prepare } from '../src/programme/runs/rules.ts'
 import { payoutRun } from '../src/programme/runs/run.ts'
 import {
   assertFailure,
+  dayFromNow,
   operatorOf,
   runCommand,
   type Service,
@@ -46,6 +47,8 @@ describe('affiliated runs', () => {
   test('prepare, approve, file, result, close and reconcile; each wrong step is an error that changes nothing', async () => {
     const formula = await run('prepare', '--method', 'paypal', '--note', '=1+1')
     assert.match(formula.stderr, /note: must not be written so/)
+    const undated = await run('prepare', '--execution-date', '2099-01-31')
+    assert.match(undated.stderr, /execution_date: is for sepa and nacha only: the csv file carries no date/)
     const draft = await done('prepare', '--note', 'October')
     const id = String(draft.payout_run_id)
     assert.deepEqual([draft.status, draft.payees, draft.amount], ['draft', 2, 19.5])
@@ -118,6 +121,15 @@ describe('affiliated runs', () => {
     const { payout_run_id: next } = await done('prepare')
     const cancelled = await run('cancel', String(next))
     assert.match(cancelled.stdout, /^Run \d+ is cancelled: 1 payee, \$?7\.00/)
+
+    await (await service.admin()).patch('/settings', {
+      payer_name: 'SHOP INC',
+      payer_bank: 'FIRST BANK',
+      payer_routing: '021000021',
+      payer_company_id: '1234567890',
+    })
+    const { stdout: dated } = await run('prepare', '--method', 'nacha', '--execution-date', dayFromNow(1))
+    assert.match(dated, new RegExp(`^Run \\d+ is draft: .*\nexecution date  ${dayFromNow(1)}\nhash  `))
   })
 
   test('what is long is written no faster than it is read, and every run is listed', async () => {

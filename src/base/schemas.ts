@@ -84,6 +84,9 @@ const rateNumber = () => Type.Number({ minimum: 0, maximum: MAX_RATE, format: 'r
 
 export const moment = (description: string) => Type.String({ format: 'moment', description })
 
+/** A day without a time of day. */
+export const day = (description: string) => Type.String({ format: 'date', description })
+
 export const since = (description: string) => moment(`${description} ${MOMENT_FORMS}`)
 
 /** A day, also by a time of day in it, or an object with `start`, `end` or both. Both ends are inclusive. */
@@ -145,6 +148,10 @@ export const formats: Record<string, Format> = {
   moment: {
     test: text => parseMoment(text) !== undefined,
     expects: 'a date (YYYY-MM-DD, or YYYY-MM-DD HH:MM:SS, in UTC)',
+  },
+  date: {
+    test: text => text.length === 'YYYY-MM-DD'.length && parseMoment(text) !== undefined,
+    expects: 'a date (YYYY-MM-DD)',
   },
   rate: {
     type: 'number',

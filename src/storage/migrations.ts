@@ -34,7 +34,7 @@ import { campaignsOfReferrals, namesWithoutAccents } from './migrations/names.ts
 import { payoutNotes } from './migrations/payout-notes.ts'
 import { rejectionReasons } from './migrations/rejections.ts'
 import { reports } from './migrations/reports.ts'
-import { refusedRuns, runReferences, runs, runsOfGroups } from './migrations/runs.ts'
+import { executionDates, refusedRuns, runReferences, runs, runsOfGroups } from './migrations/runs.ts'
 import { salesMonths } from './migrations/sales-months.ts'
 import { search } from './migrations/search.ts'
 import { sourceModes, sources } from './migrations/sources.ts'
@@ -100,6 +100,7 @@ export const migrations: readonly Migration[] = [
   assumedCurrencies,
   claimsAfterTokens,
   refuseUnplacedSeals,
+  executionDates,
 ]
 
 /** How a referral's amount was calculated is only stored in `calculation`. */

@@ -116,7 +116,7 @@ export async function verify(context: RequestContext, run: Run): Promise<void> {
   const sentences = names.slice(0, MOST_SENTENCES).map(([id, what]) => `Affiliate ${id} ${what}`)
   const isChangedBeside = names.length === 0 && last === undefined && (await isUnlikeHash(context, run))
   const refusal = isChangedBeside
-    ? 'The items of the run are not those that its hash stands for, or its payer is another: they were changed beside the service. Prepare again, and look at the payees.'
+    ? 'The items of the run are not those that its hash stands for, or its execution date or its payer is another: they were changed beside the service. Prepare again, and look at the payees.'
     : `The run has changed since it was prepared. ${sentences.join(' ')} Prepare again, and look at the payees.`
   const isUnchanged = names.length === 0 && !isChangedBeside
   const isRefused = await write(context, async tx => {

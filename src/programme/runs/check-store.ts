@@ -1,6 +1,7 @@
 /** The queries of the checks of payout runs. */
 import { sql } from 'kysely'
 import type { Db } from '../../storage/database.ts'
+import type { Run } from './run.ts'
 import { openStatuses } from './words.ts'
 
 const open = sql.join(openStatuses.map(status => sql.lit(status)))
@@ -54,10 +55,10 @@ export async function approvedAfter(
   db: Db,
   after: number,
   limit: number,
-): Promise<{ id: number; hash: string; payer: string }[]> {
+): Promise<Pick<Run, 'id' | 'hash' | 'payer' | 'execution_date'>[]> {
   return db
     .selectFrom('payout_runs')
-    .select(['id', 'hash', 'payer'])
+    .select(['id', 'hash', 'payer', 'execution_date'])
     .where('status', '!=', 'draft')
     .where('hash', '!=', '')
     .where('id', '>', after)

@@ -51,7 +51,7 @@ async function* checkApproved(db: Db): AsyncGenerator<string> {
       if ((await store.findWhole(db, run.id))?.hash !== run.hash) continue
       yield changed.item
         ? `run_items ${changed.item.id}: its payee is not who was approved; it was changed beside the service.`
-        : `payout_runs ${run.id}: its items are not those that hash stands for, or its payer is another; they were changed beside the service.`
+        : `payout_runs ${run.id}: its items are not those that hash stands for, or its execution date or its payer is another; they were changed beside the service.`
     }
     if (runs.length < RUNS_AT_ONCE) return
     after = runs.at(-1)!.id

@@ -49,6 +49,7 @@ export function addRunCommands(program: Command): void {
   )
     .addOption(new Option('--method <name>', 'payment method (default: csv)').choices(methods))
     .option('--cut-off <date>', 'pay earnings up to the end of this day (default: all)')
+    .option('--execution-date <date>', 'day on which the bank is asked to pay (default: after the approval)')
     .option('--group <id>', 'pay only affiliates of this group (default: all)')
     .option('--minimum <amount>', 'smallest amount to pay an affiliate (default: 0)')
     .option('--note <text>', 'note that payees see with the payment')
@@ -98,6 +99,7 @@ async function printRun(options: CommonOptions, context: RequestContext, run: Ru
   const record = payoutRun.show(run, settings)
   print(options, record, [
     `Run ${run.id} is ${run.status}: ${counted(run.payees, 'payee')}, ${amountText(run.amount, settings)}, by ${run.method}; ${run.excluded} left out.`,
+    ...(record.execution_date ? [`execution date  ${record.execution_date}`] : []),
     ...(run.status === 'draft' ? [`hash  ${run.hash}`] : []),
     ...more,
   ])
@@ -129,6 +131,7 @@ async function list(options: CommonOptions): Promise<void> {
 interface PrepareOptions extends CommonOptions {
   method?: string
   cutOff?: string
+  executionDate?: string
   group?: string
   minimum?: string
   note?: string
@@ -136,10 +139,11 @@ interface PrepareOptions extends CommonOptions {
 }
 
 async function prepare(options: PrepareOptions): Promise<void> {
-  const { method, cutOff, group, minimum, note, exclude } = options
+  const { method, cutOff, executionDate, group, minimum, note, exclude } = options
   const args = checkedArguments(prepareArguments, {
     method,
     cut_off: cutOff,
+    execution_date: executionDate,
     group_id: group,
     minimum,
     note,

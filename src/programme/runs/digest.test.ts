@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { type RawBuilder, sql } from 'kysely'
-import { assertFailure, describeService, giveSecretKey } from '../../../test/harness.ts'
+import { assertFailure, dayFromNow, describeService, giveSecretKey } from '../../../test/harness.ts'
 import { addSepaPayees, sepaPayer } from '../../../test/sepa-payees.ts'
 import { features } from '../../app.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
@@ -20,11 +20,11 @@ describeService('an approved run whose items are changed beside the service', se
     })
 
   /** Two payees with bank details. */
-  async function draft() {
+  async function draft(terms: object = {}) {
     drafts += 1
     const payees = await addSepaPayees(service(), [`first${drafts}`, `second${drafts}`])
     const people = payees.map(({ id }) => id)
-    const { body: run } = await service().post('/payout-runs', { method: 'sepa' })
+    const { body: run } = await service().post('/payout-runs', { method: 'sepa', ...terms })
     const approve = () => service().post(`/payout-runs/${run.id}/approve`, { hash: run.hash })
     return { people, run, path: `/payout-runs/${run.id}`, approve }
   }
@@ -81,6 +81,38 @@ describeService('an approved run whose items are changed beside the service', se
     assert.deepEqual(await problems(), [])
   })
 
+  test('is paid by no file, and check says so: execution date', async () => {
+    const { run, path, approve } = await draft({ execution_date: dayFromNow(30) })
+    assert.equal(run.execution_date, dayFromNow(30))
+    assert.equal((await approve()).body.status, 'approved')
+    const before = await service().get<string>(`${path}/files/sepa`)
+    assert.match(before.body, new RegExp(`<ReqdExctnDt><Dt>${dayFromNow(30)}</Dt>`))
+    const set = (seconds: number | null) =>
+      change(sql`UPDATE payout_runs SET execution_date = ${seconds} WHERE id = ${run.id}`)
+    for (const other of [Date.parse(dayFromNow(31)) / 1000, null]) {
+      await set(other)
+      const refused = await service().get(`${path}/files/sepa`)
+      assertFailure(refused, 409, 'rest_payout_run_conflict')
+      assert.match(
+        refused.body.message,
+        /is not what was approved: .* execution date or its payer were changed/,
+      )
+      assert.match(
+        (await problems()).join('\n'),
+        new RegExp(`payout_runs ${run.id}: .* or its execution date`),
+      )
+    }
+    await set(Date.parse(dayFromNow(30)) / 1000)
+    assert.equal((await service().get(`${path}/files/sepa`)).body, before.body)
+    assert.deepEqual(await problems(), [])
+  })
+
+  test('the hash of a run without an execution date is that of runs from before there were any', () => {
+    const hashOf = (execution_date: number | null) => digestWith({ payer: '{}', execution_date }, '', [])
+    assert.equal(hashOf(null), hash('sha256', '{}', 'hex'))
+    assert.notEqual(hashOf(0), hashOf(null))
+  })
+
   test('is paid by no file, and check says so: an account, with all that was computed of it made anew', async () => {
     const { run, path, approve } = await draft()
     assert.equal((await approve()).body.status, 'approved')
@@ -100,13 +132,13 @@ describeService('an approved run whose items are changed beside the service', se
     await change(
       sql`UPDATE run_items SET payee_account = ${another.payee_account}, digest = ${digest} WHERE id = ${item!.id}`,
     )
-    const { payer } = await reader
+    const order = await reader
       .selectFrom('payout_runs')
-      .select('payer')
+      .select(['payer', 'execution_date'])
       .where('id', '=', run.id)
       .executeTakeFirstOrThrow()
     await change(
-      sql`UPDATE payout_runs SET hash = ${digestWith({ payer }, '', await itemsOf())} WHERE id = ${run.id}`,
+      sql`UPDATE payout_runs SET hash = ${digestWith(order, '', await itemsOf())} WHERE id = ${run.id}`,
     )
     for (const format of ['sepa', 'csv']) {
       const refused = await service().get(`${path}/files/${format}`)

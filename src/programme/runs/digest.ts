@@ -1,5 +1,5 @@
 /**
- * What a run's hash stands for: its payer, and each item with its payee. The hash is in the log of events, so what is changed
+ * What a run's hash stands for: its payer, the day on which it is to be paid, and each item with its payee. The hash is in the log of events, so what is changed
  * beside the service after somebody has approved it is noticed before a file pays it, and by `check`. Pure.
  */
 import { hash } from 'node:crypto'
@@ -7,6 +7,8 @@ import type { Item } from './item.ts'
 import type { Run } from './run.ts'
 
 type PayeeColumns = Pick<Item, 'payee_name' | 'payee_account' | 'details_id'>
+/** What the files of a run say to the bank, beside the payments. */
+type Order = Pick<Run, 'payer' | 'execution_date'>
 type Decision = Pick<Item, 'affiliate_id' | 'status' | 'reason' | 'amount' | 'reference' | 'digest'>
 
 /** Apart from the rest, since the personal data of a payee may be erased later. */
@@ -22,19 +24,18 @@ const payeeDigest = (paidFor: string, { payee_name, payee_account, details_id }:
   hash('sha256', JSON.stringify([paidFor, payee_name, payee_account, details_id]), 'base64url')
 
 /**
- * The digest of a run begins with its payer, and continues with each item, in the order of affiliates.
+ * The digest of a run begins with its payer and its day, and continues with each item, in the order of affiliates.
  * @param before empty at the first
  */
-export function digestWith(
-  { payer }: Pick<Run, 'payer'>,
-  before: string,
-  items: readonly Decision[],
-): string {
+export function digestWith(run: Order, before: string, items: readonly Decision[]): string {
   return items.reduce(
     (digest, item) => hash('sha256', `${digest}\n${lineOf(item)}`, 'hex'),
-    before || hash('sha256', payer, 'hex'),
+    before || hash('sha256', textOf(run), 'hex'),
   )
 }
+
+/** Without a day, the hash is that of runs from before there was one. */
+const textOf = ({ payer, execution_date: day }: Order) => (day === null ? payer : `${payer}\n${day}`)
 
 /** Of the item as it was prepared, whatever has become of it. */
 function lineOf({ affiliate_id, status, reason, amount, reference, digest }: Decision): string {
@@ -52,12 +53,12 @@ function isPayeeSame(item: Item): boolean {
 }
 
 /**
- * Compares a run that is prepared with its payer and its items.
+ * Compares the hash of a run that is prepared with its payer, its day and its items.
  * @param pages all items of the run, in the order of affiliates
  * @returns what was changed beside the service; undefined for nothing
  */
 export async function changedBeside(
-  run: Pick<Run, 'hash' | 'payer'>,
+  run: Order & Pick<Run, 'hash'>,
   pages: AsyncIterable<readonly Item[]>,
 ): Promise<{ readonly item?: Item } | undefined> {
   let digest = ''

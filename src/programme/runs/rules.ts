@@ -15,6 +15,7 @@ import { beginApproval, refusalOf, reserveSome, takeBackSome, verify } from './a
 import { beginCancelling, releaseSome } from './cancelling.ts'
 import { changeRun } from './changing.ts'
 import { conflict } from './conflict.ts'
+import { problemOfDay } from './execution.ts'
 import { runItem } from './item.ts'
 import { problemOfNote, refuseUnpayable, storedPayer } from './payer.ts'
 import { isReady, prepareSome } from './preparing.ts'
@@ -50,17 +51,19 @@ export async function prepare(context: RequestContext, args: PrepareArguments): 
   const { exclude = [], ...sent } = args
   const run = await write(context, async tx => {
     const settings = await context.settings.lock(tx)
+    const time = now()
     const { group_id: group = 0 } = sent
     const isUnknown = group !== 0 && !(await groups.isThere(tx, group))
     const terms = { method: 'csv', note: '', ...sent } as const
     refuseInvalid({
       ...problemOfNote(terms),
+      ...problemOfDay(terms, time),
       ...payoutRun.problems(sent, settings),
       ...(isUnknown && { group_id: noSuch('group', { orNone: true }) }),
       ...(await problemOfStrangers(tx, { exclude })),
     })
     refuseUnpayable(terms, settings)
-    const fresh = payoutRun.newRow(sent, settings, { time: now(), actor: context.actor.userId })
+    const fresh = payoutRun.newRow(sent, settings, { time, actor: context.actor.userId })
     const draft = await store.runs.insert(tx, {
       ...fresh,
       approval: settings.payouts.approval,

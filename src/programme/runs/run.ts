@@ -1,7 +1,7 @@
 /** The kind payout run: many payouts that are prepared, approved and sent together. */
 import { Type } from 'typebox'
-import { line, moment } from '../../base/schemas.ts'
-import { parseMoment } from '../../base/time.ts'
+import { day, line, moment } from '../../base/schemas.ts'
+import { formatOptionalTime, parseMoment } from '../../base/time.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import { amount, count, created, link, status, timeOrNone, words } from '../../records/kinds-of-field.ts'
 import {
@@ -44,6 +44,20 @@ const fields = {
     ),
     keep: (value: string) => parseMoment(value)!.last,
   },
+  execution_date: {
+    ...timeOrNone,
+    wire: Type.String({
+      description:
+        'Day on which the file asks the bank to pay, or later if the run is approved later: YYYY-MM-DD; empty if none was chosen.',
+    }),
+    create: Type.Optional(
+      day(
+        'Day on which the file asks the bank to pay, from today (UTC) to a year from now, for sepa and nacha only. When omitted, that of the approval, or the weekday after it for nacha.',
+      ),
+    ),
+    show: (stored: number | null) => formatOptionalTime(stored).slice(0, 10),
+    keep: (value: string) => parseMoment(value)!.first,
+  },
   group_id: atCreation(link('The group to whose affiliates the run is limited')),
   minimum: atCreation(amount('The smallest amount to pay an affiliate.')),
   note: atCreation(words(line(140), 'Note that payees see with the payment.', neither)),
@@ -54,7 +68,7 @@ const fields = {
   hash: serviceOnly(
     words(
       line(64),
-      'Covers the payer and all payments; an approval has to name it. Empty while the run is being prepared.',
+      'Covers the payer, the execution date and all payments; an approval has to name it. Empty while the run is being prepared.',
       neither,
     ),
   ),

@@ -95,7 +95,7 @@ async function refuseChanged({ database }: Context, run: Run): Promise<void> {
   if (!changed) return
   const what = changed.item
     ? `the payment to affiliate ${changed.item.affiliate_id} was`
-    : 'its payments or its payer were'
+    : 'its payments, its execution date or its payer were'
   throw conflict(
     `The run is not what was approved: ${what} changed beside the service. Nothing of it should be paid before somebody knows why; affiliated check says more.`,
   )

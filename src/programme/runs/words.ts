@@ -21,6 +21,10 @@ export const currenciesOf: Readonly<Partial<Record<Method, readonly string[]>>> 
 export const isFor = (method: Method, currency: string): boolean =>
   currenciesOf[method]?.includes(currency) ?? true
 
+/** The methods whose file is an order to a bank: it names the payer, and the day on which to pay. */
+const bankOrders: readonly string[] = ['sepa', 'nacha']
+export const isBankOrder = (method: string): boolean => bankOrders.includes(method)
+
 /** Whether payees get their money by this file of a run, not by another one, beside which it is there to read. */
 export const isPaidBy = ({ method }: { readonly method: Method }, format: string) => format === method
 

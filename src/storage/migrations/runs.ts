@@ -74,6 +74,11 @@ export function runsOfGroups({ integer }: Engine): string[] {
   return [`ALTER TABLE payout_runs ADD COLUMN group_id ${integer} NOT NULL DEFAULT 0`]
 }
 
+/** The day on which a bank is asked to pay a run; null if none was chosen. */
+export function executionDates({ integer }: Engine): string[] {
+  return [`ALTER TABLE payout_runs ADD COLUMN execution_date ${integer}`]
+}
+
 /** References of runs at banks, and what was last recorded about their payments. */
 export function runReferences({ text }: Engine): string[] {
   return [

@@ -15,7 +15,7 @@ export type Payer = Pick<PayoutSettings, 'name' | 'iban' | 'bic' | 'bank' | 'rou
 
 /** What is the same for the whole file. */
 export interface Frame {
-  readonly run: Pick<RunRow, 'id' | 'reference' | 'note' | 'method'>
+  readonly run: Pick<RunRow, 'id' | 'reference' | 'note' | 'method' | 'execution_date'>
   /**
    * When the run was approved, in seconds. Files name this time, not the one of writing, so that they can be written
    * again.

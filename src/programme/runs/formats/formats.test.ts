@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 // @ts-expect-error It has no types.
 import nach2 from 'nach2'
-import { assertFailure, describeService, giveSecretKey } from '../../../../test/harness.ts'
+import { assertFailure, dayFromNow, describeService, giveSecretKey } from '../../../../test/harness.ts'
+import { addSepaPayees } from '../../../../test/sepa-payees.ts'
 import type { Frame, Line } from './format.ts'
 import { nacha } from './nacha.ts'
 import { sepa } from './sepa.ts'
@@ -11,7 +12,13 @@ import { sepa } from './sepa.ts'
 const IBANS = ['DE89370400440532013000', 'FR1420041010050500013M02606', 'NL91ABNA0417164300']
 
 const frame: Frame = {
-  run: { id: 7, reference: 'R7', note: "Commission 10/2026: it's paid", method: 'sepa' },
+  run: {
+    id: 7,
+    reference: 'R7',
+    note: "Commission 10/2026: it's paid",
+    method: 'sepa',
+    execution_date: null,
+  },
   at: 1_793_000_000,
   payer: {
     name: 'SHOP INC',
@@ -62,6 +69,18 @@ describe('files of banks, by what others say of them', () => {
 </PmtInf></CstmrCdtTrfInitn></Document>
 `
     assert.equal(await written(sepa, frame, lines), expected)
+    // The day that was chosen, unless the run was approved after it.
+    for (const [chosen, asked] of [
+      ['2026-11-01', '2026-11-01'],
+      ['2026-10-26', '2026-10-26'],
+      ['2026-10-25', '2026-10-26'],
+    ] as const) {
+      const run = { ...frame.run, execution_date: Date.parse(chosen) / 1000 }
+      assert.equal(
+        await written(sepa, { ...frame, run }, lines),
+        expected.replace('<Dt>2026-10-26</Dt>', `<Dt>${asked}</Dt>`),
+      )
+    }
   })
 
   test('ACH: another library writes the same records, with the same counts, hashes and totals', async () => {
@@ -348,6 +367,53 @@ describeService('the files of a payout run', service => {
       ].join('\r\n'),
     )
     await cancelled(run.id)
+  })
+})
+
+describeService('the execution date of a payout run', service => {
+  giveSecretKey()
+  const prepare = (args: object) => service().post('/payout-runs', args)
+  const approve = ({ id, hash }: any) => service().post(`/payout-runs/${id}/approve`, { hash })
+  const asked = async (id: number) => {
+    const { body } = await service().get<string>(`/payout-runs/${id}/files/sepa`)
+    return /<ReqdExctnDt><Dt>(.*?)<\/Dt>/.exec(body)?.[1]
+  }
+
+  test('400 - a day that is past or too far ahead, that is none, or that no file can say', async () => {
+    const bounds = `must be from ${dayFromNow(0)}, which is today in UTC, to ${dayFromNow(366)}.`
+    const noDate = (method: string) =>
+      `is for sepa and nacha only: the ${method} file carries no date. Hand it over on that day.`
+    for (const [method, execution_date, problem] of [
+      ['sepa', dayFromNow(-1), bounds],
+      ['nacha', dayFromNow(367), bounds],
+      ['sepa', `${dayFromNow(5)} 10:00:00`, 'must be a date (YYYY-MM-DD).'],
+      ['sepa', '2026-02-30', 'must be a date (YYYY-MM-DD).'],
+      ['paypal', dayFromNow(5), noDate('paypal')],
+      [undefined, dayFromNow(5), noDate('csv')],
+    ] as const) {
+      const refused = await prepare({ method, execution_date })
+      assertFailure(refused, 400, 'rest_invalid_param')
+      assert.equal(refused.body.data.params.execution_date, problem)
+    }
+  })
+
+  test('201 - is what the file asks for, unless the run is approved later', async t => {
+    await addSepaPayees(service(), ['one'])
+    const { body: without } = await prepare({ method: 'sepa' })
+    assert.equal(without.execution_date, '')
+    const { body: run } = await prepare({ method: 'sepa', execution_date: dayFromNow(2) })
+    assert.equal(run.execution_date, dayFromNow(2))
+    assert.equal((await approve(run)).body.status, 'approved')
+    assert.equal(await asked(run.id), dayFromNow(2))
+    const confirmed = { not_handed_over: true }
+    assert.equal((await service().post(`/payout-runs/${run.id}/cancel`, confirmed)).status, 200)
+
+    const { body: late } = await prepare({ method: 'sepa', execution_date: dayFromNow(1) })
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 3 * 86_400_000 })
+    const { body: again } = await service().post(`/payout-runs/${late.id}`)
+    assert.deepEqual([again.execution_date, again.hash], [dayFromNow(-2), late.hash])
+    assert.equal((await approve(again)).body.status, 'approved')
+    assert.equal(await asked(late.id), dayFromNow(0))
   })
 })
 

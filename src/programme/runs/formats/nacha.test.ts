@@ -86,7 +86,7 @@ describe('ACH files', () => {
   })
 
   const frame: Frame = {
-    run: { id: 7, reference: 'R7KQXT', note: '', method: 'nacha' },
+    run: { id: 7, reference: 'R7KQXT', note: '', method: 'nacha', execution_date: null },
     at: 1_793_000_000,
     payer: {
       name: 'SHOP INC',
@@ -142,6 +142,18 @@ describe('ACH files', () => {
     assert.equal(await day('2026-11-26T23:59:59Z'), '261127')
     for (const time of ['2026-11-27T00:00:00Z', '2026-11-28T12:00:00Z', '2026-11-29T23:59:59Z']) {
       assert.equal(await day(time), '261130', time)
+    }
+    // The day that was chosen, unless the run was approved too late for it.
+    for (const [chosen, asked] of [
+      ['2026-12-01', '261201'],
+      ['2026-11-25', '261125'],
+      ['2026-11-24', '261125'],
+      ['2026-11-01', '261125'],
+      ['2026-12-05', '261207'],
+      ['2026-12-06', '261207'],
+    ] as const) {
+      const run = { ...frame.run, execution_date: Date.parse(chosen) / 1000 }
+      assert.equal(await day('2026-11-24T10:00:00Z', { run }), asked, chosen)
     }
     // Files of older runs stay as they were.
     const run = { ...frame.run, reference: 'R7' }

@@ -43,14 +43,13 @@ function clock(at: number): { day: string; time: string } {
 const isOfWeekend = (time: number) => [0, 6].includes(new Date(time * 1000).getUTCDay())
 
 /**
- * When the payees are to have their money: on the next day that is not of a weekend. That of the approval would ask for Same Day
- * ACH, which banks charge for, or refuse.
+ * When the payees are to have their money: on the day that was chosen, or the next that is not of a weekend. That of the approval
+ * would ask for Same Day ACH, which banks charge for, or refuse.
  */
 function effectiveDay({ at, run }: Frame): string {
   if (!isDrawn(run)) return clock(at).day
-  let time = at
-  do time += DAY_SECONDS
-  while (isOfWeekend(time))
+  let time = Math.max(at + DAY_SECONDS, run.execution_date ?? 0)
+  while (isOfWeekend(time)) time += DAY_SECONDS
   return clock(time).day
 }
 
