@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { dayFromNow } from '../harness.ts'
 import { column, downloaded } from './affiliates.ts'
 import { goTo, settled } from './pages.ts'
 import { eventually, type World } from './world.ts'
@@ -395,6 +397,75 @@ export function runScenarios(world: () => World): void {
           await world().api('POST', `${path}/cancel`)
         })
       }
+    })
+
+    test('execution date that is typed - is asked for only where a file has it, and is read before the approval', async () => {
+      const payer = {
+        payer_name: 'SHOP INC',
+        payer_bank: 'FIRST BANK',
+        payer_routing: '021000021',
+        payer_company_id: '1234567890',
+      }
+      const admin = await world().administrator()
+      assert.equal((await admin.patch('/settings', payer)).status, 200)
+      const { id } = await world().make('/affiliates', {
+        create_user: true,
+        payment_email: 'dated@example.com',
+        status: 'active',
+      })
+      await world().make('/referrals', { affiliate_id: id, amount: 789_012, status: 'unpaid' })
+      const account = { routing_number: '091000019', account_number: '1234', holder: 'Dated' }
+      await world().make('/payment-details', { affiliate_id: id, method: 'nacha', ...account })
+      const chosen = dayFromNow(30)
+      const typed = (day: string) => day.replace(/^(\d+)-(\d+)-(\d+)$/, '$2$3$1')
+      const written = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
+      const day = (page: Page) => page.getByLabel('Execution date')
+      const choose = async (page: Page, method: string) => {
+        await page.getByLabel('Method').click()
+        await page.getByRole('option', { name: method }).click()
+      }
+      const prepared = async (page: Page) => {
+        await page.getByRole('button', { name: 'Prepare' }).click()
+        await page.getByRole('heading', { level: 1, name: /^Payout run \d+$/ }).waitFor()
+        await page.getByText('Would be paid', { exact: true }).waitFor()
+        return world().read(page.url().match(/\/payout-runs\/\d+/)![0])
+      }
+      await world().work('/payout-runs/create', async page => {
+        await page.getByLabel('Minimum').fill('789012')
+        await page.getByText('A table of payees and amounts').waitFor()
+        assert.equal(await day(page).count(), 0)
+        await choose(page, 'ACH')
+        await day(page).pressSequentially(typed(dayFromNow(-1)), { delay: 30 })
+        await page.getByRole('button', { name: 'Prepare' }).click()
+        await page.getByText(/^Must be from \d{4}-\d\d-\d\d, which is today in UTC/).waitFor()
+        await day(page).pressSequentially(typed(chosen), { delay: 30 })
+        const run = await prepared(page)
+        assert.equal(run.execution_date, chosen)
+        const details = page.getByRole('region', { name: 'Details' })
+        await details.getByText(written.format(Date.parse(chosen))).waitFor()
+        await page.getByText(`execution date: ${written.format(Date.parse(chosen))}`).waitFor()
+        await page.getByRole('button', { name: 'Approve' }).click()
+        const question = page.getByRole('alertdialog')
+        await question
+          .getByText(`The file asks the bank to pay on ${written.format(Date.parse(chosen))}, or`)
+          .waitFor()
+        await question.getByRole('button', { name: 'Approve' }).click()
+        await page.getByText(`Payout run ${run.id} approved`).waitFor()
+        await world().api('POST', `/payout-runs/${run.id}/cancel`, { not_handed_over: true })
+
+        // By another method, nobody is asked to pay on a day.
+        await goTo(page, `/payout-runs/${run.id}/show`)
+        await page.getByRole('link', { name: 'Prepare again' }).click()
+        assert.equal(await day(page).inputValue(), chosen)
+        await choose(page, 'Plain CSV')
+        await day(page).waitFor({ state: 'detached' })
+        const plain = await prepared(page)
+        assert.deepEqual([plain.method, plain.execution_date], ['csv', ''])
+        await world().api('POST', `/payout-runs/${plain.id}/cancel`)
+      })
+      // Other scenarios begin without a payer.
+      const none = Object.fromEntries(Object.keys(payer).map(name => [name, '']))
+      assert.equal((await admin.patch('/settings', none)).status, 200)
     })
 
     test('payment details are entered on the page of the affiliate, and only their end can be read', async () => {

@@ -9,7 +9,7 @@ import { get, messageOf, request } from '../api.ts'
 import { useCan, useLatestSession, useSession } from '../session.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Confirm } from '../ui/Confirm.tsx'
-import { plural, useMoney } from '../ui/format.ts'
+import { day, plural, useMoney } from '../ui/format.ts'
 import { nameOf, type Run, useReconciliation } from './run.ts'
 
 /** Performs a step of a run, and invalidates everything that depends on it. */
@@ -104,6 +104,11 @@ function Approve({ run }: { run: Run }) {
           these referrals otherwise. If anything has changed since the run was prepared, the approval stops
           and tells you what.
         </Typography>
+        {run.execution_date && (
+          <Typography>
+            The file asks the bank to pay on {day(run.execution_date)}, or on the first possible day after it.
+          </Typography>
+        )}
       </Confirm>
     </>
   )
@@ -135,11 +140,12 @@ function PrepareAgain({ run }: { run: Run }) {
 
 /** Opens the form of a new run with the settings of this one. */
 function NewLike({ run }: { run: Run }) {
-  const { method, cut_off, minimum, note, group_id, left_out } = run
+  const { method, cut_off, execution_date, minimum, note, group_id, left_out } = run
   const record = {
     method,
     cut_off: cut_off.slice(0, 10),
     cut_off_time: cut_off,
+    execution_date,
     minimum: String(minimum),
     note,
     group_id: group_id || null,

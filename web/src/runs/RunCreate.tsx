@@ -2,6 +2,7 @@ import { Link, Typography } from '@mui/material'
 import { TextInput } from 'react-admin'
 import { useWatch } from 'react-hook-form'
 import { Link as RouterLink } from 'react-router-dom'
+import { isBankOrder } from '../../../src/programme/runs/words.ts'
 import { GroupInput } from '../groups/GroupInput.tsx'
 import { useCan, useSession } from '../session.tsx'
 import { DayInput } from '../ui/DayField.tsx'
@@ -9,7 +10,7 @@ import { ChoiceInput, FormSection, MoneyInput, numbersProblem, Row } from '../ui
 import { time } from '../ui/format.ts'
 import { RecordCreate } from '../ui/RecordForms.tsx'
 import { payoutRuns } from './pages.ts'
-import { methodsFor } from './run.ts'
+import { methodsFor, type Run } from './run.ts'
 
 type Values = Record<string, unknown>
 
@@ -20,12 +21,13 @@ function exactly({ cut_off, cut_off_time }: Values): string | undefined {
 }
 
 function argumentsOf(values: Values): Values {
-  const { method, cut_off, minimum, note, exclude, group_id } = values
+  const { method, cut_off, execution_date, minimum, note, exclude, group_id } = values
   const excluded = String(exclude ?? '').trim()
   return {
     method,
     minimum: Number(minimum),
     ...(cut_off ? { cut_off: exactly(values) ?? cut_off } : {}),
+    ...(execution_date && isBankOrder(String(method)) ? { execution_date } : {}),
     ...(note ? { note } : {}),
     ...(group_id ? { group_id } : {}),
     ...(excluded && { exclude: excluded.split(',').map(part => Number(part.trim())) }),
@@ -48,7 +50,6 @@ export function RunCreate() {
 }
 
 function Fields() {
-  const may = useCan()
   const methods = methodsFor(useSession().settings.currency)
   const method = useWatch({ name: 'method' })
   const [cut_off, cut_off_time] = useWatch({ name: ['cut_off', 'cut_off_time'] })
@@ -86,21 +87,38 @@ function Fields() {
           choices={methods}
           helperText={methods.find(({ id }) => id === method)?.hint ?? false}
         />
-        {(method === 'sepa' || method === 'nacha') && (
-          <Typography variant="body2" sx={{ color: 'text.secondary' }}>
-            The file names you as the payer of the{' '}
-            {may('settings.read') ? (
-              <Link component={RouterLink} to="/settings">
-                settings
-              </Link>
-            ) : (
-              'settings (an administrator can complete it)'
-            )}
-            .
-          </Typography>
-        )}
+        {isBankOrder(method) && <BankOrder method={method} />}
         <TextInput source="note" label="Note" helperText="Payment reference that payees see." />
       </FormSection>
+    </>
+  )
+}
+
+/** What the file says to the bank, beside the payments. */
+function BankOrder({ method }: Pick<Run, 'method'>) {
+  const may = useCan()
+  return (
+    <>
+      <Typography variant="body2" sx={{ color: 'text.secondary' }}>
+        The file names you as the payer of the{' '}
+        {may('settings.read') ? (
+          <Link component={RouterLink} to="/settings">
+            settings
+          </Link>
+        ) : (
+          'settings (an administrator can complete it)'
+        )}
+        .
+      </Typography>
+      <DayInput
+        source="execution_date"
+        label="Execution date"
+        helperText={
+          method === 'nacha'
+            ? 'When the bank is asked to pay; the weekday after the approval when empty or already past. Not on a Saturday or Sunday, but on the Monday.'
+            : 'When the bank is asked to pay; the day of the approval when empty or already past.'
+        }
+      />
     </>
   )
 }

@@ -7,7 +7,7 @@ import { GroupName } from '../groups/GroupName.tsx'
 import { Allowed } from '../ui/Allowed.tsx'
 import { Details } from '../ui/Details.tsx'
 import { ExportLink } from '../ui/ExportLink.tsx'
-import { count, plural, time, useMoney } from '../ui/format.ts'
+import { count, day, plural, time, useMoney } from '../ui/format.ts'
 import { RecordShow } from '../ui/RecordShow.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
@@ -133,6 +133,7 @@ function RunDetails({ run }: { run: Run }) {
     <Details
       items={[
         ['Method', methodName(run.method)],
+        ['Execution date', run.execution_date && day(run.execution_date)],
         ['Cut-off', run.cut_off ? time(run.cut_off) : 'None'],
         ['Group', run.group_id !== 0 && <GroupName key="group" id={run.group_id} />],
         ['Minimum', money.full(run.minimum)],

@@ -2,12 +2,13 @@
 import { decimalsOf } from '../../../src/base/currencies.ts'
 import { pagesOf } from '../pages.ts'
 import { useSession } from '../session.tsx'
-import { formatMoney, time } from '../ui/format.ts'
+import { day, formatMoney, time } from '../ui/format.ts'
 import type { RecordPages } from '../ui/pages.ts'
 import { amounts, times } from './values.ts'
 
 /** Another text may look like one, and is shown as it is. */
 const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
+const DAY = /^\d{4}-\d\d-\d\d$/
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -38,6 +39,7 @@ function textOfValue(name: string, values: Values, currency: string): string {
   if (/(?:_id|_by|^owner)$/.test(name) && (value === 0 || value === '0')) return ''
   if (amounts.has(name) || name === ORIGINAL) return amountText(name, value, values, currency)
   if (times.test(name) && TIME.test(String(value))) return time(String(value))
+  if (times.test(name) && DAY.test(String(value))) return day(String(value))
   return textOf(value)
 }
 

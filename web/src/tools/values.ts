@@ -10,5 +10,5 @@ export const amounts: ReadonlySet<string> = new Set([
   'unpaid_earnings',
 ])
 
-/** Names of values in the log that are times; a test compares them as well. */
+/** Names of values in the log that are times or days; a test compares them as well. */
 export const times = /^date|_date$|from$|until$|_at$|^cut_off$/

@@ -60,8 +60,9 @@ export const plural = (value: number, singular: string, pluralWord = `${singular
 const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
 
-/** @param text 'YYYY-MM-DD HH:MM:SS' in UTC, as the server writes it */
-const parseDate = (text: string) => new Date(`${text.replace(' ', 'T').replace(/Z$/, '')}Z`)
+/** @param text 'YYYY-MM-DD HH:MM:SS' or 'YYYY-MM-DD' in UTC, as the server writes it */
+const parseDate = (text: string) =>
+  new Date(text.length > 10 ? `${text.replace(' ', 'T').replace(/Z$/, '')}Z` : text)
 
 const localDays = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const localTimes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
