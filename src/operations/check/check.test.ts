@@ -43,6 +43,11 @@ const objectDamages: Record<Engine['name'], Damage[]> = {
       /Schema: index links.code_key was changed/,
     ],
     [
+      'ALTER TABLE links ADD COLUMN extra bigint',
+      'ALTER TABLE links DROP COLUMN extra',
+      /^Schema: links was changed: it is "…, destination text [^,]*, extra bigint, id [^,]*, …", and must be "…, destination text [^,]*, id [^,]*, …"; restore a backup\.$/m,
+    ],
+    [
       'CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
       `CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'The audit log is only added to.'; END $$`,

@@ -56,13 +56,31 @@ export function differencesOf(wanted: readonly SchemaObject[], present: readonly
     const presentDefinition = definitions.get(name)
     if (presentDefinition === definition) return []
     if (presentDefinition === undefined) return [`Schema: ${name} is missing; restore a backup.`]
-    return [
-      `Schema: ${name} was changed: it is "${presentDefinition}", and must be "${definition}"; restore a backup.`,
-    ]
+    const [is, must] = aroundDifference(presentDefinition, definition)
+    return [`Schema: ${name} was changed: it is "${is}", and must be "${must}"; restore a backup.`]
   })
   const additions = present.filter(({ name }) => !names.has(name))
   return [
     ...changes,
     ...additions.map(({ name }) => `Schema: ${name} was added beside the service; remove it.`),
   ]
+}
+
+/** Of two definitions, which may list many columns: what differs, with what stands before and after it. */
+function aroundDifference(one: string, other: string): string[] {
+  const lists = [one, other].map(text => text.split(', '))
+  const [parts = [], others = []] = lists
+  const shorter = Math.min(parts.length, others.length)
+  let start = 0
+  while (start < shorter && parts[start] === others[start]) start += 1
+  let end = 0
+  while (end < shorter - start && parts.at(-1 - end) === others.at(-1 - end)) end += 1
+  const [before, after] = [Math.max(0, start - 1), Math.max(0, end - 1)]
+  return lists.map(list =>
+    [
+      ...(before > 0 ? ['…'] : []),
+      ...list.slice(before, list.length - after),
+      ...(after > 0 ? ['…'] : []),
+    ].join(', '),
+  )
 }
