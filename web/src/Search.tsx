@@ -1,7 +1,15 @@
 /** Global search: over every kind of record with a display name, and over the pages. */
-import { Autocomplete, Box, Dialog, TextField, Typography } from '@mui/material'
+import {
+  Autocomplete,
+  type AutocompleteRenderGroupParams,
+  Box,
+  Dialog,
+  ListSubheader,
+  TextField,
+  Typography,
+} from '@mui/material'
 import { useQueries } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useId, useState } from 'react'
 import type { RaRecord } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
 import { get, queryOf } from './api.ts'
@@ -93,8 +101,6 @@ export function SearchDialog({ onClose, takeEarly }: SearchProps) {
       open
       onClose={onClose}
       slotProps={{ paper: { 'aria-label': 'Search' } }}
-      fullWidth
-      maxWidth="sm"
       sx={{ '& .MuiDialog-container': { alignItems: 'flex-start' } }}
     >
       <Autocomplete<Hit, false, false, true>
@@ -121,13 +127,14 @@ export function SearchDialog({ onClose, takeEarly }: SearchProps) {
           onClose()
           navigate(to)
         }}
+        renderGroup={({ key, ...group }) => <HitsOfGroup key={key} {...group} />}
         renderOption={({ key: _key, ...properties }, { to, text, number }) => (
           <Box component="li" {...properties} key={to} sx={{ gap: 1, overflowWrap: 'anywhere' }}>
             <bdi>{text}</bdi>
             {number && <HitNumber number={number} />}
           </Box>
         )}
-        slotProps={{ listbox: { sx: { maxHeight: '60dvh' } }, paper: { elevation: 6 } }}
+        slotProps={{ listbox: { component: 'div', sx: { maxHeight: '60dvh' } }, paper: { elevation: 6 } }}
         renderInput={parameters => (
           <TextField
             {...parameters}
@@ -140,6 +147,24 @@ export function SearchDialog({ onClose, takeEarly }: SearchProps) {
         sx={{ p: 2, pt: 2.5 }}
       />
     </Dialog>
+  )
+}
+
+/** A list box contains groups of options, which those that Autocomplete itself draws are not. */
+function HitsOfGroup({ group, children }: Pick<AutocompleteRenderGroupParams, 'group' | 'children'>) {
+  const heading = useId()
+  return (
+    <Box
+      component="ul"
+      role="group"
+      aria-labelledby={heading}
+      sx={{ m: 0, p: 0, '& .MuiAutocomplete-option': { pl: 3 } }}
+    >
+      <ListSubheader id={heading} role="presentation" sx={{ top: -8, bgcolor: 'background.paper' }}>
+        {group}
+      </ListSubheader>
+      {children}
+    </Box>
   )
 }
 
