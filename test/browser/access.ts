@@ -29,5 +29,16 @@ export function accessScenarios(world: () => World): void {
         assert.equal(await list.getByRole('listitem').count(), 0)
       })
     })
+
+    test('question - is an alert that says what follows', () =>
+      world().work('/affiliates/1/show', async page => {
+        await page.getByRole('button', { name: 'Delete' }).click()
+        const question = page.getByRole('alertdialog', { name: /^Delete affiliate/ })
+        await question.waitFor()
+        // A form cannot be an alert.
+        assert.equal(await question.evaluate(({ tagName }) => tagName), 'DIV')
+        const described = await question.getAttribute('aria-describedby')
+        await question.locator(`#${described}`).getByText('is gone for good').waitFor()
+      }))
   })
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle, Stack } from '@mui/material'
+import { Alert, Box, Button, Dialog, DialogActions, DialogContent, DialogTitle, Stack } from '@mui/material'
 import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { messageOf } from '../api.ts'
@@ -54,34 +54,36 @@ export function Confirm({
       open={open}
       onClose={busy ? undefined : exceptByBackdrop(close)}
       aria-labelledby="question"
+      aria-describedby="consequences"
       maxWidth="xs"
       role="alertdialog"
-      slotProps={{ paper: { component: 'form', onSubmit: submit } }}
     >
-      <DialogTitle id="question" sx={{ overflowWrap: 'anywhere' }}>
-        {title}
-      </DialogTitle>
-      <DialogContent>
-        <Stack sx={{ gap: 1.5, color: 'text.secondary' }}>
-          {children}
-          {problem && <Alert severity="error">{shown(problem)}</Alert>}
-        </Stack>
-      </DialogContent>
-      <DialogActions>
-        <Button onClick={close} disabled={busy} autoFocus={!asks}>
-          {dismiss}
-        </Button>
-        <Button
-          variant="contained"
-          color={danger ? 'error' : 'primary'}
-          type="submit"
-          // While the dialog fades out, a click meant for the page must not confirm it.
-          disabled={!open || !ready}
-          loading={busy}
-        >
-          {action}
-        </Button>
-      </DialogActions>
+      <Box component="form" onSubmit={submit} sx={{ display: 'contents' }}>
+        <DialogTitle id="question" sx={{ overflowWrap: 'anywhere' }}>
+          {title}
+        </DialogTitle>
+        <DialogContent>
+          <Stack id="consequences" sx={{ gap: 1.5, color: 'text.secondary' }}>
+            {children}
+            {problem && <Alert severity="error">{shown(problem)}</Alert>}
+          </Stack>
+        </DialogContent>
+        <DialogActions>
+          <Button onClick={close} disabled={busy} autoFocus={!asks}>
+            {dismiss}
+          </Button>
+          <Button
+            variant="contained"
+            color={danger ? 'error' : 'primary'}
+            type="submit"
+            // While the dialog fades out, a click meant for the page must not confirm it.
+            disabled={!open || !ready}
+            loading={busy}
+          >
+            {action}
+          </Button>
+        </DialogActions>
+      </Box>
     </Dialog>
   )
 }
