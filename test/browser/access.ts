@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { settled } from './pages.ts'
+import { goTo, settled } from './pages.ts'
 import type { World } from './world.ts'
 
 export function accessScenarios(world: () => World): void {
@@ -11,6 +11,16 @@ export function accessScenarios(world: () => World): void {
       payment_email: `${name}@example.com`,
       ...args,
     })
+
+  /** An approved run with one payment, to a new affiliate. @param amount larger than what anybody else is owed */
+  async function approved(name: string, amount: number) {
+    const { id } = await newAffiliate(name, { status: 'active' })
+    await world().make('/referrals', { affiliate_id: id, amount, status: 'unpaid' })
+    const run = await world().make('/payout-runs', { minimum: amount })
+    const approval = await world().api('POST', `/payout-runs/${run.id}/approve`, { hash: run.hash })
+    assert.equal(approval.status, 200)
+    return run
+  }
 
   describe('screen reader', () => {
     test('search - its results are in groups that have a name', async () => {
@@ -40,5 +50,19 @@ export function accessScenarios(world: () => World): void {
         const described = await question.getAttribute('aria-describedby')
         await question.locator(`#${described}`).getByText('is gone for good').waitFor()
       }))
+
+    test('actions - their column has a name, and each of those on Home says whom it is about', async () => {
+      await newAffiliate('namedreject', { status: 'pending' })
+      const run = await approved('namedcolumn', 1_234_501)
+      await world().work('/', async page => {
+        await page.getByRole('button', { name: 'Reject: namedreject' }).waitFor()
+        await goTo(page, `/payout-runs/${run.id}/show`)
+        for (const region of ['Files', 'Payees']) {
+          const columns = page.getByRole('region', { name: region, exact: true }).getByRole('columnheader')
+          assert.equal((await columns.allInnerTexts()).at(-1), 'Action', region)
+        }
+      })
+      await world().api('POST', `/payout-runs/${run.id}/cancel`, { not_handed_over: true })
+    })
   })
 }

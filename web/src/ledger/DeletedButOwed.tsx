@@ -68,7 +68,7 @@ function OwedRows({ rows }: { rows: DeletedAffiliates[] }) {
             <TableCell>Affiliate</TableCell>
             <TableCell sx={figures}>Owed</TableCell>
             <TableCell sx={{ ...figures, ...wide }}>Pending</TableCell>
-            <TableCell />
+            <TableCell sx={figures}>Action</TableCell>
           </TableRow>
         </TableHead>
         <TableBody>

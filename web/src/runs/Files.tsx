@@ -45,7 +45,7 @@ export function Files({ run }: { run: Run }) {
               <TableCell sx={{ ...figures, ...wide }}>Payees</TableCell>
               <TableCell sx={wide}>Downloaded</TableCell>
               <TableCell>Handed over</TableCell>
-              <TableCell />
+              <TableCell sx={figures}>Action</TableCell>
             </TableRow>
           </TableHead>
           <TableBody>

@@ -108,7 +108,7 @@ const columnsOf = (run: Run, money: Money): Column<Item>[] => [
     cell: ({ amount }) => <strong>{money.full(amount)}</strong>,
     figures: true,
   },
-  { label: '', cell: item => <Act run={run} item={item} /> },
+  { label: 'Action', cell: item => <Act run={run} item={item} /> },
 ]
 
 /** A name that leads to no account would look as if it were one: it may be an e-mail address. */

@@ -201,6 +201,7 @@ function ConfirmedMoveOfOne<R extends Movable>({ move, moving, record }: SingleM
     <ConfirmedMove
       move={move}
       subject={name}
+      label={`${move.action}: ${name}`}
       offered={move.from.includes(record.status)}
       act={args => moveOne(record, move.status, `${name} ${move.done}`, args)}
     />
@@ -256,6 +257,7 @@ const hasAmount = (record: Seen): record is Seen & { amount: string } => typeof 
 function ConfirmedMove({
   move,
   subject,
+  label = move.action,
   offered = true,
   ready = true,
   act,
@@ -264,6 +266,8 @@ function ConfirmedMove({
 }: {
   move: Move
   subject: string
+  /** Name of the button, for screen readers. */
+  label?: string
   /** Where somebody else was faster it is not any more: the question stays, with the refusal and what was typed. */
   offered?: boolean
   /** Whether it is known what is asked about. */
@@ -288,7 +292,7 @@ function ConfirmedMove({
   return (
     <>
       {offered && (
-        <Button {...look(move)} onClick={() => setAsking(true)}>
+        <Button {...look(move)} aria-label={label} onClick={() => setAsking(true)}>
           {move.action}
         </Button>
       )}
