@@ -65,4 +65,18 @@ export function accessScenarios(world: () => World): void {
       await world().api('POST', `/payout-runs/${run.id}/cancel`, { not_handed_over: true })
     })
   })
+
+  describe('keyboard', () => {
+    test('button of a section that goes with what it has done - the focus stays in the section', async () => {
+      const run = await approved('keptinsection', 1_234_502)
+      await world().work(`/payout-runs/${run.id}/show`, async page => {
+        await page.getByRole('button', { name: 'All others were paid' }).press('Enter')
+        await page.getByRole('button', { name: 'Record', exact: true }).press('Enter')
+        await page.getByText('1 paid; 0 recorded before').last().waitFor()
+        const results = page.getByRole('region', { name: 'Results' })
+        await results.and(page.locator(':focus')).waitFor()
+        assert.ok(await results.evaluate(element => element.getBoundingClientRect().bottom > 0))
+      })
+    })
+  })
 }

@@ -3,6 +3,9 @@ import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
 import { useHref, useLocation, useNavigationType } from 'react-router-dom'
 import { place } from './lists.ts'
 
+/** Where somebody goes on when a part of it that had the focus is gone. */
+const PLACE = '[data-rows], section[aria-label]'
+
 /** Whatever knows a better place for the focus takes it first. */
 const SETTLED_MS = 100
 
@@ -50,18 +53,19 @@ function linkTo(address: string): HTMLAnchorElement | undefined {
 
 /**
  * Moves the focus to the heading of the page when what had it was removed: a button whose action is done, a link to
- * another page; to the list, when it was in a row. Without this it would go on at the top of the document. On a page that
+ * another page; to the list, when it was in a row, and to the section, when it was in one: the heading may be out of sight
+ * from there. Without this it would go on at the top of the document. On a page that
  * somebody comes back to, it goes on at the link that they left it by, such as that of a row, as soon as that is there.
  */
 export function useKeptFocus(): void {
   const wayBack = useWayBack()
   useEffect(() => {
     let last: EventTarget | null = null
-    let rows: HTMLElement | null = null
+    let part: HTMLElement | null = null
     const remember = ({ target }: FocusEvent) => {
       last = target
       // The dialog that a row has opened is elsewhere.
-      if (target instanceof Element && target.closest('main')) rows = target.closest('[data-rows]')
+      if (target instanceof Element && target.closest('main')) part = target.closest(PLACE)
     }
     const isLost = () =>
       document.activeElement === document.body && last instanceof Element && !last.isConnected
@@ -73,7 +77,7 @@ export function useKeptFocus(): void {
         wayBack.current = undefined
         return link.focus()
       }
-      const place = rows?.isConnected ? rows : document.querySelector<HTMLElement>('main h1')
+      const place = part?.isConnected ? part : document.querySelector<HTMLElement>('main h1')
       if (!isLost() || !place) return
       place.tabIndex = -1
       place.focus({ preventScroll: true })
