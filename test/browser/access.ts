@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Locator } from 'playwright-core'
 import { goTo, settled } from './pages.ts'
-import type { World } from './world.ts'
+import { eventually, type World } from './world.ts'
+
+/** Without how transparent it is: there is one colour below everything. */
+const colourOf = (element: Locator) =>
+  element.evaluate(it => {
+    const { backgroundColor } = it.ownerDocument.defaultView!.getComputedStyle(it)
+    return backgroundColor.match(/\d+/g)!.slice(0, 3)
+  })
 
 export function accessScenarios(world: () => World): void {
   const newAffiliate = (name: string, args: object = {}) =>
@@ -79,4 +87,23 @@ export function accessScenarios(world: () => World): void {
       })
     })
   })
+
+  test('colours of the system - what is chosen differs from what is not', () =>
+    world().work('/affiliates', async page => {
+      await settled(page)
+      await page.emulateMedia({ forcedColors: 'active' })
+      const pairs = [
+        [page.getByRole('button', { name: /^All \d/ }), page.getByRole('button', { name: /^Active \d/ })],
+        [
+          page.getByRole('link', { name: 'Affiliates', exact: true }),
+          page.getByRole('link', { name: 'Payouts', exact: true }),
+        ],
+      ]
+      await eventually(async () => {
+        for (const [chosen, other] of pairs) {
+          assert.notDeepEqual(await colourOf(chosen!), await colourOf(other!))
+        }
+      })
+      await page.emulateMedia({ forcedColors: null })
+    }))
 }

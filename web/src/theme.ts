@@ -81,6 +81,14 @@ const components: NonNullable<ThemeOptions['components']> = {
           transitionDuration: '0s !important',
         },
       },
+      // What only a colour tells apart is chosen all the same.
+      '@media (forced-colors: active)': {
+        '[aria-pressed=true], [aria-current=page], [aria-selected=true]': {
+          forcedColorAdjust: 'none',
+          color: 'HighlightText !important',
+          backgroundColor: 'Highlight !important',
+        },
+      },
       '@media print': {
         'header, [role=search], button, .MuiButton-root, .MuiTablePagination-root, .MuiCheckbox-root': {
           display: 'none !important',
