@@ -88,6 +88,21 @@ export function accessScenarios(world: () => World): void {
     })
   })
 
+  test('phone - the card of a payee of whom there is nothing to say says nothing', async () => {
+    const run = await approved('cardofpayee', 1_234_503)
+    const only = encodeURIComponent(JSON.stringify({ status: 'reserved' }))
+    await world().work(
+      `/payout-runs/${run.id}/show?filter=${only}`,
+      async page => {
+        const card = page.getByRole('region', { name: 'Payees' }).getByRole('listitem')
+        await card.getByText('$1,234,503.00').waitFor()
+        assert.doesNotMatch(await card.innerText(), /–/)
+      },
+      { width: 360, height: 740 },
+    )
+    await world().api('POST', `/payout-runs/${run.id}/cancel`, { not_handed_over: true })
+  })
+
   test('colours of the system - what is chosen differs from what is not', () =>
     world().work('/affiliates', async page => {
       await settled(page)

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react'
 import { ListBase, useGetList, useListContext, useNotify, useRefresh } from 'react-admin'
 import { Link } from 'react-router-dom'
 import type { Outcome } from '../../../src/programme/runs/outcome.ts'
-import { isOwnNote, itemStatuses, reasons } from '../../../src/programme/runs/words.ts'
+import { isOwnNote, itemStatuses, reasons, withoutAdvice } from '../../../src/programme/runs/words.ts'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
@@ -61,7 +61,7 @@ export function RunItems({ run }: { run: Run }) {
                     left={<AffiliateName id={item.affiliate_id} link />}
                     right={columns.find(({ label }) => label === 'Amount')!.cell(item)}
                   />
-                  <Ends left={<Reason item={item} />} right={<StatusChip status={item.status} />} />
+                  <Ends left={<Reason item={item} none="" />} right={<StatusChip status={item.status} />} />
                   <Act run={run} item={item} />
                 </>
               )}
@@ -205,12 +205,16 @@ function LeaveOut({ run, item }: { run: Run; item: Item }) {
 }
 
 /** What was reported of a payment stands as it was written. */
-const noteOf = (item: Item) => (isOwnNote(item) ? sentenceHere(item.note) : item.note)
+function noteOf(item: Item): string {
+  if (!isOwnNote(item)) return item.note
+  return sentenceHere(item.status === 'included' ? item.note : withoutAdvice(item.note))
+}
 
-function Reason({ item }: { item: Item }) {
+/** @param none what is there without a reason */
+function Reason({ item, none = '–' }: { item: Item; none?: string }) {
   const { reason } = item
   const note = noteOf(item)
-  if (!reason && !note) return <>–</>
+  if (!reason && !note) return <>{none}</>
   return (
     <>
       {reason && capital(reason)}
@@ -249,15 +253,16 @@ function Settle({ item }: { item: Item }) {
   const [outcome, setOutcome] = useState<Outcome | ''>('')
   const [note, setNote] = useState('')
   if (!choices) return null
+  // A note that is typed is kept for the next time.
   const close = () => {
     setAsking(false)
     setOutcome('')
-    setNote('')
   }
   const confirm = async () => {
     const body = { status: outcome, ...(note && { note }) }
     // Also after a refusal: somebody else may have recorded it.
     await request('POST', `run-items/${item.id}`, { body }).finally(refresh)
+    setNote('')
     notify(`Recorded: ${outcome}`, { type: 'success' })
   }
   return (
