@@ -37,7 +37,7 @@ async function runImport(file: string, options: CommonOptions & { ignore: string
   const { lines, imported, existing, wrong, errors } = result
   if (wrong > 0) options.terminal.exitCode = 1
   print(options, result, [
-    `Imported ${imported} of ${lines} lines; ${existing} were there already.`,
+    `Imported ${imported} of ${lines} lines; ${existing} ${existing === 1 ? 'was' : 'were'} there already.`,
     ...errors.map(({ line, message }) => `line ${line}: ${message}`),
     ...(wrong > errors.length ? [`and ${wrong - errors.length} more lines that are wrong.`] : []),
   ])

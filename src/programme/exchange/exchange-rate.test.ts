@@ -120,6 +120,9 @@ describeService('digits of exchange rates', service => {
     assert.deepEqual((await service().get('/exchange-rates?number=0')).body, before)
     const { stdout } = await run(`${head},note\nXPF,USD,0.009,x`, '--ignore', 'note')
     assert.match(stdout, /^Imported 1 of 1 lines/)
+    const dated = `${head},date\nXPF,USD,0.009,2026-01-01`
+    await run(dated)
+    assert.equal((await run(dated)).stdout, 'Imported 0 of 1 lines; 1 was there already.\n')
     await folder.remove()
   })
 })

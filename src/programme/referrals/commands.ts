@@ -100,7 +100,7 @@ function show(options: CommonOptions, result: Imported, dry: boolean): void {
   if (wrong > 0) options.terminal.exitCode = 1
   print(options, { ...result, dry_run: dry }, [
     dry
-      ? `All ${lines} lines are right: ${imported} would be imported, ${existing} are there already.`
-      : `Imported ${imported} of ${lines} lines; ${existing} were there already.`,
+      ? `All ${lines} lines are right: ${imported} would be imported, ${existing} ${existing === 1 ? 'is' : 'are'} there already.`
+      : `Imported ${imported} of ${lines} lines; ${existing} ${existing === 1 ? 'was' : 'were'} there already.`,
   ])
 }
