@@ -5,6 +5,7 @@ import { CopyButton } from '../ui/CopyButton.tsx'
 import type { Column } from '../ui/column.ts'
 import { Day } from '../ui/Day.tsx'
 import { TextFilter } from '../ui/filters.tsx'
+import { count } from '../ui/format.ts'
 import { RecordList } from '../ui/RecordList.tsx'
 import { Breakable, RowLink } from '../ui/table.tsx'
 import { LeadsTo } from './LeadsTo.tsx'
@@ -68,6 +69,6 @@ const columns: Column<Link>[] = [
     cell: ({ campaign }) => <Breakable text={campaign || '–'} />,
     wideOnly: true,
   },
-  { label: 'Visits', sort: 'visits', cell: ({ visits }) => visits, figures: true, card: '1 right' },
+  { label: 'Visits', sort: 'visits', cell: ({ visits }) => count(visits), figures: true, card: '1 right' },
   { label: 'Created', sort: 'date', cell: ({ date }) => <Day text={date} />, figures: true, wideOnly: true },
 ]

@@ -43,7 +43,7 @@ export function Latest<R extends RaRecord>({ title, resource, of, none, action, 
         sx={{ p: 2, pb: 1, justifyContent: 'space-between', flexWrap: 'wrap', gap: 1, alignItems: 'center' }}
       >
         <Typography variant="h2">{title}</Typography>
-        <Stack direction="row" sx={{ gap: 1 }}>
+        <Stack direction="row" sx={{ gap: 1, flexWrap: 'wrap' }}>
           {total !== undefined && total > LATEST && (
             <Button component={Link} to={`/${resource}?filter=${encodeURIComponent(JSON.stringify(of))}`}>
               All {count(total)} {resource}
