@@ -78,7 +78,7 @@ function problemOf(
   if (usableFrom > now()) {
     return {
       reason: 'details_too_new',
-      note: `The payment details are new: they are used from ${formatTime(usableFrom)} on.`,
+      note: `The payment details are new: they are used from ${formatTime(usableFrom)} UTC on.`,
     }
   }
   if (isFormula(name) || isFormula(account)) {

@@ -385,6 +385,7 @@ describeService('a payout run from who is owed to who is paid', service => {
     const gone = await prepare()
     const waiting = (await items(gone.id)).find((item: any) => item.affiliate_id === changed.id)
     assert.deepEqual([waiting.status, waiting.reason], ['excluded', 'details_too_new'])
+    assert.match(waiting.note, /: they are used from [\d-]+ [\d:]+ UTC on\.$/)
     await service().delete(`/affiliates/${same.id}`)
     const reply = await step(gone.id, '/approve', { hash: gone.hash })
     assert.match(reply.body.message, /is left out now\. The affiliate was deleted/)
