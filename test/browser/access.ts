@@ -69,8 +69,12 @@ export function accessScenarios(world: () => World): void {
           const columns = page.getByRole('region', { name: region, exact: true }).getByRole('columnheader')
           assert.equal((await columns.allInnerTexts()).at(-1), 'Action', region)
         }
+        await world().api('POST', `/payout-runs/${run.id}/cancel`, { not_handed_over: true })
+        await page.reload()
+        const payees = page.getByRole('table', { name: 'Payees' })
+        await payees.getByText('The run was cancelled').first().waitFor()
+        assert.equal(await payees.getByRole('columnheader', { name: 'Action' }).count(), 0)
       })
-      await world().api('POST', `/payout-runs/${run.id}/cancel`, { not_handed_over: true })
     })
   })
 

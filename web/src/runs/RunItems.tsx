@@ -108,7 +108,10 @@ const columnsOf = (run: Run, money: Money): Column<Item>[] => [
     cell: ({ amount }) => <strong>{money.full(amount)}</strong>,
     figures: true,
   },
-  { label: 'Action', cell: item => <Act run={run} item={item} /> },
+  // Nothing can be done any more about what is cancelled.
+  ...(run.status === 'cancelled'
+    ? []
+    : [{ label: 'Action', cell: (item: Item) => <Act run={run} item={item} /> }]),
 ]
 
 /** A name that leads to no account would look as if it were one: it may be an e-mail address. */
