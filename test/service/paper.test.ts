@@ -82,7 +82,7 @@ describeService('referrals and the ledger on the command line', service => {
     })
     assert.equal(await count(), 251)
     const again = await run('referrals', 'import', path)
-    assert.equal(again.stdout, 'Imported 0 of 251 lines; 251 was there already.\n', again.stderr)
+    assert.equal(again.stdout, 'Imported 0 of 251 lines; 251 were there already.\n', again.stderr)
     assert.equal(await count(), 251)
     const [first] = (await service().get('/referrals?reference=R-7')).body
     assert.deepEqual([first.amount, first.context, first.date], ['7.50', 'import', '2024-01-02 00:00:00'])
