@@ -13,7 +13,7 @@ const eventRecord = (kinds: string[], types: string[]) =>
       id: Type.Integer({ description: 'Identifier of the event, as in the audit log.' }),
       type: choice(
         types,
-        'Kind of record and what was done to it. A conversion that credits nobody is recorded by conversion.unattributed instead of conversion.create. A payment of a payout run that failed or was returned becomes a failed payout, with payout.fail or payout.return.',
+        'Kind of record and what was done to it. A conversion that credits nobody is recorded by conversion.unattributed instead of conversion.create. A payment of a payout run that failed or was returned becomes a failed payout, with payout.fail or payout.return. Referrals that a payout run pays have no event of their own: payout.create names them.',
       ),
       date: Type.String({ description: 'Time: YYYY-MM-DD HH:MM:SS.mmm, UTC.' }),
       actor: choice(actorKinds, 'Who or what acted.'),
