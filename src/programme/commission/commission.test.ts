@@ -656,6 +656,13 @@ describeService('commission rules', service => {
     }
   })
 
+  test('200 - a preview tries no rules for an affiliate with a rate of their own', async () => {
+    const { id } = await service().newAffiliate('previewed-own', { rate: 7 })
+    await rule({ name: 'Not tried', affiliate_id: id, rate: 10 })
+    const { body } = await service().post('/rules/preview', { affiliate_id: id, amount: 100 })
+    assert.deepEqual([body.amount, body.parts[0].source, body.tried], ['7.00', 'affiliate', []])
+  })
+
   test('200 - a preview says what a sale would earn, by the rules and by one that is none yet', async () => {
     const preview = async (args: object) => {
       const { status, body } = await service().post('/rules/preview', args)

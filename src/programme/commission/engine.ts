@@ -193,15 +193,19 @@ export function asksForSales(
   return earner.rate === null && rules.asksForTiersOf(earner)
 }
 
+/** Whether the affiliate's own rate, or a rate type that names a rule, comes before all rules. */
+export const hasOwnTerms = ({ rate, rateType }: Pick<Earner, 'rate' | 'rateType'>): boolean =>
+  rate !== null || (rateType !== null && !isBuiltIn(rateType))
+
 function partsOf(sale: Sale, earner: Earner, circumstances: Circumstances): readonly Part[] | DraftReason {
   const { rules, settings } = circumstances
   const { decimals } = settings
   const type = earner.rateType ?? settings.defaultRateType
   const { rate } = earner
-  if (!isBuiltIn(type) && (earner.rateType !== null || rate !== null)) {
-    return partsByName(type, sale, earner, circumstances, { decimals })
+  if (hasOwnTerms(earner)) {
+    if (rate === null || !isBuiltIn(type)) return partsByName(type, sale, earner, circumstances, { decimals })
+    return [partAtRate('affiliate', sale, { type, rate }, { decimals })]
   }
-  if (rate !== null && isBuiltIn(type)) return [partAtRate('affiliate', sale, { type, rate }, { decimals })]
   const matches = rules.match(sale, earner, circumstances.exchange)
   if (matches === 'no_exchange_rate') return matches
   const parts: Part[] = []

@@ -11,7 +11,7 @@ import type { Context } from '../../events/write.ts'
 import { noSuch, problemsOfReferences } from '../../records/store.ts'
 import { calculationOf } from './calculation.ts'
 import type { LineField, SaleField, TierField } from './conditions.ts'
-import { isEnded, judge } from './engine.ts'
+import { hasOwnTerms, isEnded, judge } from './engine.ts'
 import { dataOf, earningSchema, sentenceOfObstacle, sentencesOf } from './explanation.ts'
 import { earnerOf, exchangeAt } from './judging.ts'
 import { type RuleRow, rule, ruleOf } from './rule.ts'
@@ -105,7 +105,7 @@ export const previewSchema = Type.Object({
     }),
     {
       description:
-        'Rules in the order in which they are tried for the sale as a whole, up to the first that applies; others may apply to some of its lines.',
+        'Rules in the order in which they are tried for the sale as a whole, up to the first that applies; others may apply to some of its lines. Empty if the affiliate has a rate or rate type that comes before the rules.',
     },
   ),
   sentences: Type.Array(Type.String(), {
@@ -137,6 +137,7 @@ export async function preview(context: Context, args: PreviewArguments): Promise
   const judgement = judge(sale, earner, { settings, rules, exchange })
   const calculation = calculationOf(judgement, { sale, wanted: null, exchange: rateOfDay?.exchanged ?? null })
   const story = { ...calculation, currency: sale.currency, reason: judgement.reason, at: sale.occurredAt }
+  const trials = hasOwnTerms(earner) ? [] : [...rules.trials(sale, earner, exchange)]
   const amount = judgement.reason === '' ? decimalText(judgement.amount, settings.decimals) : ''
   return {
     amount,
@@ -144,7 +145,7 @@ export async function preview(context: Context, args: PreviewArguments): Promise
     reason: judgement.reason,
     hold_days: judgement.holdDays ?? '',
     ...dataOf(story, settings),
-    tried: [...rules.trials(sale, earner, exchange)].slice(0, MOST_TRIALS).map(({ rule, obstacle }) => ({
+    tried: trials.slice(0, MOST_TRIALS).map(({ rule, obstacle }) => ({
       rule_id: rule.id,
       name: rule.name,
       applies: obstacle === undefined,
