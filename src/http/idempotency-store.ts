@@ -9,28 +9,31 @@ export const LONG_ANSWER = 4096
 export type StoredAnswer = Selectable<IdempotencyKeysTable>
 
 /**
- * Claims the key for this transaction, even an expired one. A concurrent transaction with the same key
- * waits until this one ends.
- * @returns whether the key was free
+ * Claims the key for this transaction. A concurrent transaction with the same key waits until this one ends.
+ * @returns whether the key was free; otherwise its row is locked
  */
-export async function claim(
-  tx: Tx,
-  row: Insertable<IdempotencyKeysTable>,
-  expiredBefore: number,
-): Promise<boolean> {
-  const { fingerprint, status, location, body, created_at } = row
+export async function claim(tx: Tx, row: Insertable<IdempotencyKeysTable>): Promise<boolean> {
   const inserted = await tx
     .insertInto('idempotency_keys')
     .values(row)
+    // Unlike `doNothing`, this locks the row.
     .onConflict(conflict =>
-      conflict
-        .columns(['owner', 'key'])
-        .doUpdateSet({ fingerprint, status, location, body, created_at })
-        .where('idempotency_keys.created_at', '<', expiredBefore),
+      conflict.columns(['owner', 'key']).doUpdateSet({ owner: row.owner }).where(sql<boolean>`false`),
     )
     .returning('key')
     .executeTakeFirst()
   return inserted !== undefined
+}
+
+/** Claims a key whose stored answer has expired, once it is locked. */
+export async function renew(tx: Tx, row: Insertable<IdempotencyKeysTable>): Promise<void> {
+  const { owner, key, ...rest } = row
+  await tx
+    .updateTable('idempotency_keys')
+    .set(rest)
+    .where('owner', '=', owner)
+    .where('key', '=', key)
+    .execute()
 }
 
 /** The stored answer of a key that is not free. @throws Error if there is none */

@@ -87,6 +87,22 @@ describeService(
       assert.equal(await statusAfter(3600), 200)
       assert.equal(await statusAfter(86_400), 401)
     })
+
+    test('201, then replayed - a request that is sent again while the clock is a day ahead', async t => {
+      const { id } = await service().newAffiliate('once')
+      const send = async () => {
+        const headers = { 'idempotency-key': 'while the clock is ahead' }
+        const sent = await service().post('/referrals', { affiliate_id: id, amount: 10 }, { headers })
+        return [sent.status, sent.body.id, sent.headers.get('idempotent-replayed')]
+      }
+      const [status, referral] = await send()
+      assert.equal(status, 201)
+      for (const hours of [25, 0]) {
+        t.mock.timers.reset()
+        setBack(t, -hours * 3600)
+        assert.deepEqual(await send(), [201, referral, 'true'], `${hours} hours ahead`)
+      }
+    })
   },
   { rateLimit: LIMIT },
 )
