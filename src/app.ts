@@ -8,6 +8,7 @@ import { Recovery, removeOldRecoveries } from './accounts/recovery/rules.ts'
 import { recoveriesTable } from './accounts/recovery/table.ts'
 import { recoveryCodesTable, secondFactorsTable } from './accounts/second-factor/table.ts'
 import { removeOldAttempts } from './accounts/sessions/attempts.ts'
+import { removeOldSessions } from './accounts/sessions/rules.ts'
 import { attemptsTable, devicesTable, sessionsTable } from './accounts/sessions/table.ts'
 import { usersTable } from './accounts/users/table.ts'
 import { wordPressUsers } from './accounts/users/wordpress.ts'
@@ -265,7 +266,14 @@ function workBeside(
       app.log.error({ err }, 'background work failed; it is tried again')
   }
   const sealer = new Sealer(context.database, failed)
-  const sweeps = [removeOldAnswers, removeOldAttempts, removeOldRecoveries, removeOldVisitors, pruneVisits]
+  const sweeps = [
+    removeOldAnswers,
+    removeOldAttempts,
+    removeOldSessions,
+    removeOldRecoveries,
+    removeOldVisitors,
+    pruneVisits,
+  ]
   const sweeper = new Sweeper(context.database, sweeps, failed, clock)
   const passedOver: PassedOver = ({ id }, err) =>
     app.log.warn({ conversion: id, err }, 'a purchase of a credited customer cannot be credited')

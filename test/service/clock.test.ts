@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { revokeKey } from '../../src/accounts/keys/rules.ts'
 import { countAttempt } from '../../src/accounts/sessions/attempts.ts'
+import { hashToken } from '../../src/accounts/tokens.ts'
 import { changeSettings } from '../../src/settings/rules.ts'
 import {
   assertFailure,
@@ -102,6 +103,21 @@ describeService(
         setBack(t, -hours * 3600)
         assert.deepEqual(await send(), [201, referral, 'true'], `${hours} hours ahead`)
       }
+    })
+
+    test('200 - who was logged in before somebody logs in while the clock is far ahead', async t => {
+      const admin = await service().admin()
+      setBack(t, -400 * 86_400)
+      await service().admin()
+      t.mock.timers.reset()
+      assert.equal((await admin.get('/session')).status, 200)
+      const { secrets } = admin
+      const browsers = await service()
+        .database.reader.selectFrom('devices')
+        .select('token_hash')
+        .where('token_hash', '=', hashToken(secrets[1]!))
+        .execute()
+      assert.equal(browsers.length, 1)
     })
   },
   { rateLimit: LIMIT },

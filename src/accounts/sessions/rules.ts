@@ -114,7 +114,6 @@ async function openSession(
     }
     await store.removeAttempt(tx, attempt)
     await noteFirstLogin(tx, time)
-    await store.removeExpiredSessions(tx, time)
     await store.insertSession(tx, {
       token_hash: hashToken(token),
       user_id: user.id,
@@ -137,7 +136,6 @@ async function openSession(
 
 async function rememberDevice(tx: Tx, { id: user_id }: User, device: string, time: number): Promise<void> {
   const remembered = { token_hash: hashToken(device), user_id, created_at: time }
-  await store.removeExpiredDevices(tx, time)
   await store.rememberDevice(tx, { ...remembered, expires_at: time + DEVICE_SECONDS }, DEVICES_KEPT)
 }
 
@@ -193,6 +191,14 @@ export async function resumeSession(
       .catch(() => {})
   }
   return { ...actorOf(session.user, granted(session.user.role)), session: tokenHash }
+}
+
+/** @returns false: nothing is left to remove */
+export async function removeOldSessions(tx: Tx): Promise<boolean> {
+  const time = now()
+  await store.removeExpiredSessions(tx, time)
+  await store.removeExpiredDevices(tx, time)
+  return false
 }
 
 /** Absolute limit: a stolen cookie must not work for ever, however often it is used. */
