@@ -85,6 +85,16 @@ for (const [engine, fresh] of Object.entries(engines)) {
       await expire(hourAway - 3601)
       assertFailure(await use(newer), 400, 'rest_recovery_ended')
       await expire(hourAway)
+      const madeAt = (created_at: number) =>
+        database.transaction(tx =>
+          tx.updateTable('recoveries').set({ created_at }).where('user_id', '=', user.id).execute(),
+        )
+      // The clock was wrong by a day.
+      await madeAt(hourAway + 86_400)
+      await expire(hourAway + 86_400)
+      assertFailure(await use(newer), 400, 'rest_recovery_ended')
+      await madeAt(hourAway - 3600)
+      await expire(hourAway)
       const admin = await service.admin()
       await admin.patch(`/users/${user.id}`, { role: '' })
       assertFailure(await use(newer), 400, 'rest_recovery_ended')

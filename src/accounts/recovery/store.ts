@@ -13,17 +13,21 @@ export async function removeRecoveriesOf(tx: Tx, userId: number): Promise<void> 
   await tx.deleteFrom('recoveries').where('user_id', '=', userId).execute()
 }
 
-/** @param time links that expired before it are ignored */
+/**
+ * @param time links that expired before it are ignored
+ * @param madeBefore links that were made later are ignored
+ */
 export async function findRecovery(
   db: Db,
   tokenHash: string,
-  time: number,
+  { time, madeBefore }: { time: number; madeBefore: number },
 ): Promise<{ user_id: number } | undefined> {
   return db
     .selectFrom('recoveries')
     .select('user_id')
     .where('token_hash', '=', tokenHash)
     .where('expires_at', '>=', time)
+    .where('created_at', '<=', madeBefore)
     .executeTakeFirst()
 }
 
