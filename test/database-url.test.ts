@@ -176,6 +176,17 @@ test('1 - a file that cannot be opened, with what is in the way', async t => {
   await chmod(folder.path, 0o500)
   const file = join(folder.path, 'new.db')
   await assertRefused(/ cannot be written to \(EACCES\)\.$/m, 'migrate', '--database', `sqlite:${file}`)
+  const elsewhere = await temporaryFolder()
+  t.after(elsewhere.remove)
+  const whole = `sqlite:${join(elsewhere.path, 'whole.db')}`
+  await runCommand(['migrate', '--database', whole])
+  await assertRefused(
+    /could not be copied into .*: unable to open database file\. \S+ cannot be written to \(EACCES\)\.$/m,
+    'backup',
+    file,
+    '--database',
+    whole,
+  )
   await chmod(folder.path, 0o700)
 })
 

@@ -21,7 +21,7 @@ import { flush, partialOf, placeNew, removedAfter } from '../../base/files.ts'
 import { messageOf } from '../../base/unknown.ts'
 import { DatabaseUnusable } from '../database.ts'
 import { openDatabase } from '../open.ts'
-import { openToRead } from './connect.ts'
+import { obstacleTo, openToRead } from './connect.ts'
 import { isLocked } from './errors.ts'
 import {
   COMPANIONS,
@@ -122,7 +122,7 @@ async function writeBeside<T>(
     )
   } catch (error) {
     if (error instanceof DatabaseUnusable) throw error
-    throw new DatabaseUnusable(`${failure}: ${messageOf(error)}.`, error)
+    throw new DatabaseUnusable(`${failure}: ${messageOf(error)}.${obstacleTo(target)}`, error)
   }
 }
 

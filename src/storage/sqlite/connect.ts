@@ -48,7 +48,7 @@ export function connect(file: string, { existing, alone, readOnly }: DatabaseOpt
 }
 
 /** What is not writable, and why: SQLite only says that it cannot open or write. The log is put beside the file. */
-function obstacleTo(file: string): string {
+export function obstacleTo(file: string): string {
   const companions = COMPANIONS.map(suffix => file + suffix)
   for (const path of [file, dirname(file), ...companions]) {
     try {
