@@ -14,7 +14,7 @@ import { usersTable } from './accounts/users/table.ts'
 import { wordPressUsers } from './accounts/users/wordpress.ts'
 import { area, HOME } from './admin/area.ts'
 import { service } from './base/actor.ts'
-import { ClockWatch } from './base/clock-watch.ts'
+import { isClockDoubtful } from './base/clock-watch.ts'
 import { Failure } from './base/errors.ts'
 import { networksOf } from './base/network.ts'
 import { version } from './base/package.ts'
@@ -229,9 +229,8 @@ export async function buildApp(database: Database, options: AppOptions): Promise
   }
   const recovery = recoveryOf(options)
   await app.register(area, { context, load, features, ring: keys, permissions, recovery })
-  const clock = new ClockWatch()
-  await serveVisitors(app, database, clock, options)
-  workBeside(app, context, clock, { keys, recovery })
+  await serveVisitors(app, database, options)
+  workBeside(app, context, { keys, recovery })
   return app
 }
 
@@ -257,7 +256,6 @@ function recoveryOf({ mail, logger }: AppOptions): Recovery | undefined {
 function workBeside(
   app: FastifyInstance,
   context: Context,
-  clock: ClockWatch,
   { keys, recovery }: { keys: KeyRing; recovery: Recovery | undefined },
 ): void {
   const failed = (err: unknown) => {
@@ -274,10 +272,10 @@ function workBeside(
     removeOldVisitors,
     pruneVisits,
   ]
-  const sweeper = new Sweeper(context.database, sweeps, failed, clock)
+  const sweeper = new Sweeper(context.database, sweeps, failed)
   const passedOver: PassedOver = ({ id }, err) =>
     app.log.warn({ conversion: id, err }, 'a purchase of a credited customer cannot be credited')
-  const jobs = jobsOf({ ...context, ...service }, clock, { failed, passedOver })
+  const jobs = jobsOf({ ...context, ...service }, { failed, passedOver })
   app.addHook('onClose', async () => {
     await Promise.all(jobs.map(job => job.close()))
     await recovery?.close()
@@ -290,13 +288,12 @@ function workBeside(
 /** Background jobs of each process; a job claimed by one process is skipped by the others. */
 function jobsOf(
   context: RequestContext,
-  clock: ClockWatch,
   { failed, passedOver }: { failed: (error: unknown) => void; passedOver: PassedOver },
 ): Rounds[] {
   const runs = new Rounds(RUNS_EVERY_MS, () => proceedAll(context, () => runs.closed), failed)
   const rejudge = draftRejudger(context, () => holds.closed)
   const continueReferrals = async () => {
-    if (!clock.isDoubtful()) await endHolds(context, () => holds.closed)
+    if (!isClockDoubtful()) await endHolds(context, () => holds.closed)
     await rejudge()
     await creditRest(context, () => holds.closed, passedOver)
   }
@@ -311,12 +308,7 @@ function jobsOf(
 }
 
 /** Public endpoints, with a rate limit per address as large as that of a key. */
-async function serveVisitors(
-  app: FastifyInstance,
-  database: Database,
-  clock: ClockWatch,
-  options: AppOptions,
-): Promise<void> {
+async function serveVisitors(app: FastifyInstance, database: Database, options: AppOptions): Promise<void> {
   const { rateLimit, grantor, logger, cutOff } = options
   const allowances = new Allowances(grantor ?? grantAll)
   const allow = (address: string): boolean | Promise<boolean> => {
@@ -329,7 +321,7 @@ async function serveVisitors(
     dropped: (visits: number) =>
       logger.warn({ visits }, 'visits were answered and are not counted: they could not be written in time'),
   }
-  const tracking = new Tracking(onBehalfOf(service, database), allow, reports, { clock, cutOff })
+  const tracking = new Tracking(onBehalfOf(service, database), allow, reports, cutOff)
   await tracking.begin()
   await app.register(open, { routes: visitorRoutes(tracking, HOME) })
   app.addHook('onClose', () => tracking.close())

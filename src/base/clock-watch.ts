@@ -6,20 +6,18 @@ const SET_MS = 120_000
 /** For how long a clock that was set ahead is doubtful: what is removed or released by a wrong one does not come back. */
 const DOUBTFUL_MS = 3_600_000
 
-export class ClockWatch {
-  /** The clock minus the time since the machine started; changes only if somebody sets the clock. */
-  #aheadMs = Date.now() - passedMs()
-  #doubtfulUntil = 0
+/** The clock minus the time since the machine started; changes only if somebody sets the clock. */
+let aheadMs = Date.now() - passedMs()
+let doubtfulUntil = 0
 
-  /** Whether the clock was found set ahead within the last hour, and not back since. */
-  isDoubtful(): boolean {
-    const passed = passedMs()
-    const setMs = Date.now() - passed - this.#aheadMs
-    this.#aheadMs += setMs
-    if (setMs > SET_MS) this.#doubtfulUntil = passed + DOUBTFUL_MS
-    if (setMs < -SET_MS) this.#doubtfulUntil = 0
-    return passed < this.#doubtfulUntil
-  }
+/** Whether the clock was found set ahead within the last hour, and not back since. */
+export function isClockDoubtful(): boolean {
+  const passed = passedMs()
+  const setMs = Date.now() - passed - aheadMs
+  aheadMs += setMs
+  if (setMs > SET_MS) doubtfulUntil = passed + DOUBTFUL_MS
+  if (setMs < -SET_MS) doubtfulUntil = 0
+  return passed < doubtfulUntil
 }
 
 /** Time since the machine was started. Unlike `performance.now()` it includes time in which the machine was suspended. */

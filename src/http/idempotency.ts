@@ -8,7 +8,7 @@
 import { hash } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Actor } from '../base/actor.ts'
-import { ClockWatch } from '../base/clock-watch.ts'
+import { isClockDoubtful } from '../base/clock-watch.ts'
 import { entryOf, Failure, invalidArguments } from '../base/errors.ts'
 import { now } from '../base/time.ts'
 import type { Tx } from '../storage/database.ts'
@@ -21,8 +21,6 @@ const REMOVED_AT_ONCE = 500
 const LONG_STORED = 32 * 1024 * 1024
 const RETRY_AFTER_SECONDS = 3600
 const UNPACKED_AT_ONCE = 50
-/** A request must not be carried out twice because the clock was set ahead between its repetitions. */
-const clock = new ClockWatch()
 /** Status of a stored answer that was erased. */
 const ERASED = entryOf('answer_erased').status
 
@@ -89,8 +87,8 @@ export async function once(
   const row = { owner, key, fingerprint, status: 0, location: '', body: '', created_at: now() }
   if (!(await store.claim(tx, row))) {
     const stored = await store.findAnswer(tx, owner, key)
-    // Looking at the clock takes longer than most of this, so it is done only where it matters.
-    if (stored.created_at >= now() - KEPT_SECONDS || clock.isDoubtful()) return replay(stored, fingerprint)
+    // A request must not be carried out twice because the clock was set ahead between its repetitions.
+    if (stored.created_at >= now() - KEPT_SECONDS || isClockDoubtful()) return replay(stored, fingerprint)
     await store.renew(tx, row)
   }
   const answer = await work()

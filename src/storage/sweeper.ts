@@ -1,5 +1,5 @@
 /** Removes expired rows in the background. */
-import { ClockWatch } from '../base/clock-watch.ts'
+import { isClockDoubtful } from '../base/clock-watch.ts'
 import { Rounds } from '../base/rounds.ts'
 import type { Database, Tx } from './database.ts'
 
@@ -10,22 +10,15 @@ type Sweep = (tx: Tx) => Promise<boolean>
 
 export class Sweeper {
   readonly #rounds: Rounds
-  readonly #clock: ClockWatch
 
   /** @param failed called with the first error of several failed rounds in a row */
-  constructor(
-    database: Database,
-    sweeps: readonly Sweep[],
-    failed: (error: unknown) => void,
-    clock = new ClockWatch(),
-  ) {
-    this.#clock = clock
+  constructor(database: Database, sweeps: readonly Sweep[], failed: (error: unknown) => void) {
     this.#rounds = new Rounds(SWEEP_EVERY_MS, () => this.#sweepAll(database, sweeps), failed)
   }
 
   /** Runs all sweeps, even if one fails. @throws the first failure, at the end; Error while the clock is doubtful */
   async #sweepAll(database: Database, sweeps: readonly Sweep[]): Promise<void> {
-    if (this.#clock.isDoubtful())
+    if (isClockDoubtful())
       throw new Error(
         'The clock was set ahead: what has expired by it is removed, and holds that have ended by it are released, after an hour.',
       )

@@ -1,6 +1,6 @@
 /** Visitors: where each is led, the token of the visit, and whether it counts. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { ClockWatch } from '../../base/clock-watch.ts'
+import { isClockDoubtful } from '../../base/clock-watch.ts'
 import { withoutHost } from '../../base/network.ts'
 import { Rounds } from '../../base/rounds.ts'
 import { asLine } from '../../base/schemas.ts'
@@ -49,22 +49,15 @@ export class Tracking {
   readonly #batch: VisitBatch
   readonly #names = new CampaignNames()
   readonly #rounds: Rounds
-  readonly #clock: ClockWatch
   #key: ClickKey | undefined
   #reading: Promise<ClickKey> | undefined
   #settings: Settings | undefined
   /** What the context has read, or is reading, and the same for visitors. */
   #current: { readonly read: Promise<Settings>; readonly forVisitors: Promise<Settings> } | undefined
 
-  /** @param options.cutOff aborted when the end waits no longer for a database that refuses */
-  constructor(
-    context: RequestContext,
-    allow: Allow,
-    reports: VisitReports,
-    { clock = new ClockWatch(), cutOff }: { clock?: ClockWatch; cutOff?: AbortSignal | undefined } = {},
-  ) {
+  /** @param cutOff aborted when the end waits no longer for a database that refuses */
+  constructor(context: RequestContext, allow: Allow, reports: VisitReports, cutOff?: AbortSignal) {
     this.#context = context
-    this.#clock = clock
     this.#allow = allow
     this.links = new FollowedLinks(context.database)
     this.#batch = new VisitBatch(context, reports, cutOff)
@@ -220,7 +213,7 @@ export class Tracking {
   async #newestKey(): Promise<ClickKey> {
     const { reader } = this.#context.database
     // By a wrong clock it would remove keys whose tokens are in the browsers of visitors.
-    let key = this.#clock.isDoubtful() ? await currentKey(reader) : undefined
+    let key = isClockDoubtful() ? await currentKey(reader) : undefined
     if (!key) {
       await rotateKeys(this.#context)
       key = await currentKey(reader)
