@@ -240,6 +240,27 @@ describeService('credit that waits for its sale', service => {
     }
   })
 
+  test('200 - a sale from before its customer belonged to anybody that is reported again - stays without credit, under any name', async () => {
+    const name = fresh()
+    const affiliate_id = await active(name('later'))
+    const sale = { kind: 'sale', amount: 100, customer: { id: name('c') } }
+    const own = {
+      ...sale,
+      reference: name('o'),
+      references: [name('pi')],
+      occurred_at: '2026-01-01 10:00:00',
+    }
+    await report(own)
+    await report({ ...sale, reference: name('next'), affiliate_id, occurred_at: '2026-01-02 10:00:00' })
+    for (const again of [
+      own,
+      { kind: 'sale', amount: 100, reference: name('pi') },
+      { ...sale, reference: name('pi') },
+    ]) {
+      assert.deepEqual((await report(again)).referrals, [])
+    }
+  })
+
   test('drafts of one payment that a third report joins - the second says so in the log', async () => {
     const name = fresh()
     const sale = { kind: 'sale', amount: 100, currency: 'CHF', affiliate_id: first }

@@ -211,9 +211,9 @@ async function recordAlias(report: Report, duplicate: Conversion): Promise<Payme
   const knownCustomer = isUnnamed && customer ? { ...customer, named: true } : found
   // The second report may have been sent later, without the time of the sale.
   const of = { occurredAt: Math.min(fact.occurredAt, duplicate.occurred_at) }
-  const origins = isUncredited
-    ? await claimsOf(tx, args, of, knownCustomer?.affiliate_id ?? null, settings)
-    : undefined
+  // The owner of the sale's own customer came later, or was weighed with it: what was bought since is credited by itself.
+  const owner = knownCustomer?.id === customer?.id ? null : (knownCustomer?.affiliate_id ?? null)
+  const origins = isUncredited ? await claimsOf(tx, args, of, owner, settings) : undefined
   const claims = origins?.claims ?? [{ by: 'affiliate', affiliateId }]
   const buyer = { sentCustomer, knownCustomer, settings }
   const { candidates, customerId: customer_id, claimant } = await creditBy(tx, fact, claims, buyer, [earlier])
