@@ -9,7 +9,7 @@ const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padSt
 const days = new Map<number, string>()
 const MAX_CACHED_DAYS = 4000
 
-function formatDay(day: number): string {
+function textOfDay(day: number): string {
   const cached = days.get(day)
   if (cached !== undefined) return cached
   if (days.size >= MAX_CACHED_DAYS) days.clear()
@@ -20,14 +20,17 @@ function formatDay(day: number): string {
 
 /** Seconds since 1970 as 'YYYY-MM-DD HH:MM:SS', UTC. */
 export function formatTime(seconds: number): string {
-  const day = Math.floor(seconds / DAY_SECONDS)
+  const day = dayOf(seconds)
   const secondOfDay = seconds - day * DAY_SECONDS
   const hours = twoDigits[Math.floor(secondOfDay / 3600)]
   const minutes = twoDigits[Math.floor((secondOfDay % 3600) / 60)]
-  return `${formatDay(day)} ${hours}:${minutes}:${twoDigits[secondOfDay % 60]}`
+  return `${textOfDay(day)} ${hours}:${minutes}:${twoDigits[secondOfDay % 60]}`
 }
 
-/** The same of a time that may be missing: '' for null. */
+/** The day of a time, as 'YYYY-MM-DD', UTC. */
+export const formatDay = (seconds: number): string => textOfDay(dayOf(seconds))
+
+/** The same as `formatTime` of a time that may be missing: '' for null. */
 export const formatOptionalTime = (seconds: number | null): string =>
   seconds === null ? '' : formatTime(seconds)
 

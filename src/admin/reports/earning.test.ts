@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertFailure, describeService, type Visitor } from '../../../test/harness.ts'
 import { features } from '../../app.ts'
-import { formatTime, now } from '../../base/time.ts'
+import { formatDay, now } from '../../base/time.ts'
 import { checkDatabase } from '../../operations/check/rules.ts'
 import { pruneVisits } from '../../programme/visits/pruning.ts'
 
@@ -10,7 +10,7 @@ type Row = Record<string, any>
 
 const DAY = 86_400
 
-const dayAgo = (days: number) => formatTime(now() - days * DAY).slice(0, 10)
+const dayAgo = (days: number) => formatDay(now() - days * DAY)
 
 describeService('reports: earning', service => {
   let admin: Visitor

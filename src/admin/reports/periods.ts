@@ -1,5 +1,5 @@
 /** Days or months of a report. Bounds are computed here, so that no engine needs calendar functions. */
-import { DAY_SECONDS, formatTime, parseMoment } from '../../base/time.ts'
+import { DAY_SECONDS, formatDay, formatTime, parseMoment } from '../../base/time.ts'
 import type { Span } from './schema.ts'
 
 /** First second of the period, and first second after it, since 1970. */
@@ -66,7 +66,7 @@ export function periodBefore(periods: readonly Period[]): Period {
   const [first, end] = [periods[0]!.first, periods.at(-1)!.end]
   const isWhole = startOf(monthOf(first)) === first && startOf(monthOf(end)) === end
   const start = isWhole ? startOf(2 * monthOf(first) - monthOf(end)) : 2 * first - end
-  return { name: formatTime(start).slice(0, 10), first: start, end: first }
+  return { name: formatDay(start), first: start, end: first }
 }
 
 function daysOf(
@@ -97,7 +97,7 @@ function dayOf(text: string): number {
 }
 
 function day(first: number): Period {
-  return { name: formatTime(first).slice(0, 10), first, end: first + DAY_SECONDS }
+  return { name: formatDay(first), first, end: first + DAY_SECONDS }
 }
 
 /** Months since January 1970. */

@@ -1,7 +1,7 @@
 /** Shared by all reports: periods, totals, and comparison with the preceding period, all of one moment. */
 import { refuseInvalid } from '../../base/errors.ts'
 import type { Settings } from '../../base/settings.ts'
-import { formatTime, now } from '../../base/time.ts'
+import { formatDay, now } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import type { Db } from '../../storage/database.ts'
 import { type Choice, type Period, periodBefore, periodsOf, problemsOfDays } from './periods.ts'
@@ -97,7 +97,7 @@ function frameOf(
 
 function daysOf(periods: readonly Period[]): { from: string; to: string } {
   return {
-    from: formatTime(periods[0]!.first).slice(0, 10),
-    to: formatTime(periods.at(-1)!.end - 1).slice(0, 10),
+    from: formatDay(periods[0]!.first),
+    to: formatDay(periods.at(-1)!.end - 1),
   }
 }

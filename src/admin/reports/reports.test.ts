@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { assertFailure, describeService, type Visitor } from '../../../test/harness.ts'
-import { formatTime, now } from '../../base/time.ts'
+import { formatDay, formatTime, now } from '../../base/time.ts'
 
 const DAY = 86_400
 
@@ -79,7 +79,7 @@ describeService('reports', service => {
   test('payouts-by-month - thirty days, by day', async () => {
     const body = await report('payouts-by-month?span=30d')
     assert.equal(body.rows.length, 30)
-    assert.equal(body.to, formatTime(now()).slice(0, 10))
+    assert.equal(body.to, formatDay(now()))
     assert.equal(body.rows.at(-1).period, body.to)
     const yesterday = body.rows.at(-2)
     assert.equal(yesterday.count, 12)

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { CSV_BEGINNING, CSV_TYPE, csvLine } from '../../base/csv.ts'
 import { choice, withDefault } from '../../base/schemas.ts'
-import { formatTime, now } from '../../base/time.ts'
+import { formatDay, now } from '../../base/time.ts'
 import { type Answer, type Call, type Endpoint, endpoint, type Resource } from '../../http/endpoint.ts'
 import { fileAnswer, fileOf } from '../../http/files.ts'
 import { eachPage, type Listing, narrowing, ordering } from '../../http/list.ts'
@@ -79,6 +79,6 @@ async function* linesOf<Row>(
 }
 
 function download(name: string, format: 'csv' | 'ndjson', body: AsyncIterable<string>): Answer {
-  const day = formatTime(now()).slice(0, 10)
+  const day = formatDay(now())
   return fileOf(`${name}-${day}.${format}`, format === 'csv' ? CSV_TYPE : LINES_TYPE, body)
 }

@@ -15,7 +15,7 @@ import {
 } from '../../base/fraction.ts'
 import { amountText, decimalText, formatRate } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
-import { formatTime } from '../../base/time.ts'
+import { formatDay, formatTime } from '../../base/time.ts'
 import { counted } from '../../base/words.ts'
 import { factorOf } from './amounts.ts'
 import type { AppliedRate } from './calculation.ts'
@@ -178,7 +178,7 @@ export function sentencesOf(story: EarningStory, settings: Settings): string[] {
 
 /** @param at in seconds */
 export const missingRateText = (currency: string, at: number) =>
-  `no exchange rate of ${currency} for ${formatTime(at).slice(0, 10)} yet`
+  `no exchange rate of ${currency} for ${formatDay(at)} yet`
 
 function whyDraft({ reason, currency, at }: EarningStory): string {
   if (reason === 'too_large') {
@@ -266,7 +266,7 @@ function sentenceOfExchange(exchange: AppliedRate, parts: readonly Part[], { dec
   const { rate, from, to, date } = exchange
   const ofSale = decimalsOf(from)!
   const sum = parts.filter(({ inSale }) => inSale).reduce((sum, { earned }) => plus(sum, earned), ZERO)
-  return `At the exchange rate of ${formatTime(date).slice(0, 10)}, 1 ${from} is ${rate} ${to}: ${moneyText(sum, ofSale)} ${from} are ${moneyText(times(sum, factorOf(exchange)), decimals)} ${to}.`
+  return `At the exchange rate of ${formatDay(date)}, 1 ${from} is ${rate} ${to}: ${moneyText(sum, ofSale)} ${from} are ${moneyText(times(sum, factorOf(exchange)), decimals)} ${to}.`
 }
 
 function sentenceOfLeft({ left, duplicate, result }: EarningStory, { currency, decimals }: Settings): string {

@@ -3,7 +3,7 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { ONE } from '../../base/fraction.ts'
 import { amountText, decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
-import { formatTime } from '../../base/time.ts'
+import { formatDay, formatTime } from '../../base/time.ts'
 import { earnedOf } from '../commission/amounts.ts'
 import { parseCalculation } from '../commission/calculation.ts'
 import { wordsOf } from '../ledger/because.ts'
@@ -150,7 +150,7 @@ function exchangeIn({ calculation }: Referral): string {
   const applied = parseCalculation(calculation)?.exchange
   if (!applied) return ''
   const { rate, from, to, date } = applied
-  return `, at 1 ${from} = ${rate} ${to} (rate of ${formatTime(date).slice(0, 10)})`
+  return `, at 1 ${from} = ${rate} ${to} (rate of ${formatDay(date)})`
 }
 
 /** Before refunds and disputes lowered it. */

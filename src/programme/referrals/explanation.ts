@@ -4,7 +4,7 @@ import { decimalsOf } from '../../base/currencies.ts'
 import { compared, ONE, whole } from '../../base/fraction.ts'
 import { amountText, decimalText } from '../../base/money.ts'
 import type { Settings } from '../../base/settings.ts'
-import { formatOptionalTime, formatTime } from '../../base/time.ts'
+import { formatDay, formatOptionalTime, formatTime } from '../../base/time.ts'
 import type { Context } from '../../events/write.ts'
 import { existing } from '../../records/rules.ts'
 import { earnedOf, waivedIn } from '../commission/amounts.ts'
@@ -147,7 +147,7 @@ function sentenceOfRefund(
   const verb = amount < 0 ? `${takes} back` : adds
   const sum = amountText(Math.abs(amount), { decimals, currency })
   const what = `${verb} ${sum} ${amount < 0 ? 'of' : 'to'} referral ${parent_id}`
-  const day = formatTime(created_at).slice(0, 10)
+  const day = formatDay(created_at)
   if (reason === CORRECTED) return `${what} on ${day}, because the amount of that was changed by hand.`
   const cause = reversals.find(({ id }) => id === conversion_id)
   if (cause) return `${what} because of ${reversalText(cause)}.`

@@ -1,7 +1,7 @@
 /** Refunds and disputes in words. Pure. */
 import { decimalsOf } from '../../base/currencies.ts'
 import { decimalText } from '../../base/money.ts'
-import { formatTime } from '../../base/time.ts'
+import { formatDay } from '../../base/time.ts'
 
 /** A refund, a dispute, or its end, as it was reported. */
 export interface ReportedReversal {
@@ -52,7 +52,7 @@ const isTotal = ({ kind, cumulative }: ReportedReversal) => kind !== 'dispute_wo
 export function reversalText(reversal: ReportedReversal): string {
   const { id, kind, amount, currency, occurred_at } = reversal
   const sum = `${decimalText(amount, decimalsOf(currency) ?? 0)} ${currency}`
-  const day = formatTime(occurred_at).slice(0, 10)
+  const day = formatDay(occurred_at)
   const of = `(conversion ${id})`
   if (kind === 'dispute_won') return `a dispute that was won on ${day} ${of}`
   return isTotal(reversal)

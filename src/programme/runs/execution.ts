@@ -1,13 +1,13 @@
 /** The day on which a bank is asked to pay a run. */
 import type { Problems } from '../../base/errors.ts'
-import { DAY_SECONDS, dayOf, formatTime, parseMoment } from '../../base/time.ts'
+import { DAY_SECONDS, dayOf, formatDay, parseMoment } from '../../base/time.ts'
 import type { Method } from './run.ts'
 import { isBankOrder } from './words.ts'
 
 /** A later day is a slip of the pen; and of the year, an ACH file has two digits. */
 const MOST_DAYS_AHEAD = 366
 
-const dayText = (day: number) => formatTime(day * DAY_SECONDS).slice(0, 10)
+const dayText = (day: number) => formatDay(day * DAY_SECONDS)
 
 /** What is wrong with the day that was chosen, at the time when the run is prepared. */
 export function problemOfDay(

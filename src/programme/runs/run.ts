@@ -1,7 +1,7 @@
 /** The kind payout run: many payouts that are prepared, approved and sent together. */
 import { Type } from 'typebox'
 import { day, line, moment } from '../../base/schemas.ts'
-import { formatOptionalTime, parseMoment } from '../../base/time.ts'
+import { formatDay, parseMoment } from '../../base/time.ts'
 import { kind, type ReadRowOf, type RowOf, type TableOf } from '../../records/kind.ts'
 import { amount, count, created, link, status, timeOrNone, words } from '../../records/kinds-of-field.ts'
 import {
@@ -55,7 +55,7 @@ const fields = {
         'Day on which the file asks the bank to pay, from today (UTC) to a year from now, for sepa and nacha only. When omitted, that of the approval, or the weekday after it for nacha.',
       ),
     ),
-    show: (stored: number | null) => formatOptionalTime(stored).slice(0, 10),
+    show: (stored: number | null) => (stored === null ? '' : formatDay(stored)),
     keep: (value: string) => parseMoment(value)!.first,
   },
   group_id: atCreation(link('The group to whose affiliates the run is limited')),

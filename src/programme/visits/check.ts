@@ -1,5 +1,5 @@
 /** Checks that the totals of all affiliates are what the days of each come to. */
-import { DAY_SECONDS, formatTime } from '../../base/time.ts'
+import { DAY_SECONDS, formatDay } from '../../base/time.ts'
 import type { Db } from '../../storage/database.ts'
 import { dayFrom, wrongTotals } from './store.ts'
 
@@ -11,7 +11,7 @@ export async function* checkTotals(db: Db): AsyncGenerator<string> {
     const first = await dayFrom(db, from)
     if (first === undefined) return
     for (const { day, campaign, stated, derived } of await wrongTotals(db, first, first + DAYS_AT_ONCE - 1)) {
-      const name = `${formatTime(day * DAY_SECONDS).slice(0, 10)}, campaign '${campaign}'`
+      const name = `${formatDay(day * DAY_SECONDS)}, campaign '${campaign}'`
       yield `visit_totals: ${name}, visits/unique/converted: ${stated} where the days of its affiliates come to ${derived}.`
     }
     from = first

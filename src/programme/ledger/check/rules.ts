@@ -1,6 +1,6 @@
 /** Checks that balances, figures, referrals and payouts agree. Each statement sees one moment, even while others write. */
 import { decimalText } from '../../../base/money.ts'
-import { DAY_SECONDS, dayOf, formatTime, now } from '../../../base/time.ts'
+import { DAY_SECONDS, dayOf, formatDay, formatTime, now } from '../../../base/time.ts'
 import type { Check } from '../../../records/feature.ts'
 import { loadSettings } from '../../../settings/rules.ts'
 import type { Db } from '../../../storage/database.ts'
@@ -50,7 +50,7 @@ async function* checkDays(db: Db): AsyncGenerator<string> {
   const kept = Math.max(dayOf(now()) - tracking.visitDays, await firstWholeDay(db))
   yield* compare(db, visitDays(kept), figure => {
     const [day = '', count = '', ...campaign] = figure.split(' ')
-    const date = formatTime(Number(day) * DAY_SECONDS).slice(0, 10)
+    const date = formatDay(Number(day) * DAY_SECONDS)
     return [`${count} of ${date} and campaign '${campaign.join(' ')}'`, 'the visits']
   })
 }

@@ -5,7 +5,7 @@
 import { MOST_SEPA_NAME, problemInSepa } from '../../../base/bank-texts.ts'
 import { bicProblem, ibanProblem, outsideSepa } from '../../../base/banks.ts'
 import { decimalText } from '../../../base/money.ts'
-import { formatTime } from '../../../base/time.ts'
+import { formatDay } from '../../../base/time.ts'
 import { fileReferenceOf } from '../references.ts'
 import type { Format, Frame, Line } from './format.ts'
 
@@ -37,7 +37,7 @@ function transaction({ amount, reference, payee_name, account: to }: Line, { run
 /** The header of the file, whose elements are closed after the transactions. */
 function header({ run, at, payer, part, count, sum, decimals }: Frame): string {
   const moment = new Date(at * 1000).toISOString().slice(0, 19)
-  const day = formatTime(Math.max(at, run.execution_date ?? 0)).slice(0, 10)
+  const day = formatDay(Math.max(at, run.execution_date ?? 0))
   const id = fileReferenceOf(run, part)
   const totals = textTag('NbOfTxs', String(count)) + textTag('CtrlSum', decimalText(sum, decimals))
   return [
