@@ -25,17 +25,6 @@ export async function claim(tx: Tx, row: Insertable<IdempotencyKeysTable>): Prom
   return inserted !== undefined
 }
 
-/** Claims a key whose stored answer has expired, once it is locked. */
-export async function renew(tx: Tx, row: Insertable<IdempotencyKeysTable>): Promise<void> {
-  const { owner, key, ...rest } = row
-  await tx
-    .updateTable('idempotency_keys')
-    .set(rest)
-    .where('owner', '=', owner)
-    .where('key', '=', key)
-    .execute()
-}
-
 /** The stored answer of a key that is not free. @throws Error if there is none */
 export async function findAnswer(tx: Tx, owner: string, key: string): Promise<StoredAnswer> {
   return tx
@@ -58,12 +47,12 @@ export async function longStored(tx: Tx, owner: string): Promise<number> {
   return characters
 }
 
-/** Stores the answer of a key that the owner has claimed. */
+/** Stores the answer of a key that the owner has claimed, or claims one that is locked anew. */
 export async function storeAnswer(
   tx: Tx,
   owner: string,
   key: string,
-  answer: Pick<StoredAnswer, 'status' | 'location' | 'body'>,
+  answer: Partial<StoredAnswer>,
 ): Promise<void> {
   await tx
     .updateTable('idempotency_keys')

@@ -89,7 +89,7 @@ export async function once(
     const stored = await store.findAnswer(tx, owner, key)
     // A request must not be carried out twice because the clock was set ahead between its repetitions.
     if (stored.created_at >= now() - KEPT_SECONDS || isClockDoubtful()) return replay(stored, fingerprint)
-    await store.renew(tx, row)
+    await store.storeAnswer(tx, owner, key, row)
   }
   const answer = await work()
   const { status, headers, body } = answer
