@@ -512,11 +512,14 @@ export function runScenarios(world: () => World): void {
       const [little, much, most] = [await owed(1.5), await owed(567_890), await owed(567_891)]
       for (const affiliate_id of [much, most]) await world().make('/payouts', { affiliate_id, amount: 12.5 })
       const run = await world().make('/payout-runs', { minimum: 567_890 })
+      const ofPayee = (id: number) =>
+        `/payout-runs/${run.id}/show?filter=${encodeURIComponent(JSON.stringify({ affiliate_id: id }))}`
+      await world().work(ofPayee(much), page =>
+        page.getByText('name no referrals. Leave the affiliate out if these earnings were meant.').waitFor(),
+      )
       await world().api('POST', `/payout-runs/${run.id}/approve`, { hash: run.hash })
       const content = `reference,status,note\n${run.reference}A${much},paid,\n${run.reference}A${most},failed,1.234 USD\n`
       await world().api('POST', `/payout-runs/${run.id}/results`, { content, format: 'csv', dry_run: false })
-      const ofPayee = (id: number) =>
-        `/payout-runs/${run.id}/show?filter=${encodeURIComponent(JSON.stringify({ affiliate_id: id }))}`
       const notes = [
         [little, 'What this run could pay, 1,50 USD, is less than the minimum'],
         // What could be done about it in a draft is not said any more.

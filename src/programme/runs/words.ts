@@ -73,14 +73,10 @@ export const reasons = [
 ] as const
 
 const BESIDE = 'Beside this, '
-const ADVICE = ': leave the affiliate out if these earnings were meant.'
 
 /** Whoever records a payment by hand, and names no referrals, leaves owed what they may have meant to pay. */
 export const besideText = (amount: string): string =>
-  `${BESIDE}${amount} was paid by payouts that name no referrals${ADVICE}`
-
-/** A note without the advice that can only be followed as long as the run is a draft. */
-export const withoutAdvice = (note: string): string => note.replace(ADVICE, '.')
+  `${BESIDE}${amount} was paid by payouts that name no referrals.`
 
 /** Whether the service has written the note of an item, and not whoever has reported what became of the payment. */
 export const isOwnNote = ({

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react'
 import { ListBase, useGetList, useListContext, useNotify, useRefresh } from 'react-admin'
 import { Link } from 'react-router-dom'
 import type { Outcome } from '../../../src/programme/runs/outcome.ts'
-import { isOwnNote, itemStatuses, reasons, withoutAdvice } from '../../../src/programme/runs/words.ts'
+import { isOwnNote, itemStatuses, reasons } from '../../../src/programme/runs/words.ts'
 import { AffiliateInput } from '../affiliates/AffiliateInput.tsx'
 import { AffiliateName } from '../affiliates/AffiliateName.tsx'
 import { numberedName } from '../affiliates/affiliate.tsx'
@@ -207,10 +207,13 @@ function LeaveOut({ run, item }: { run: Run; item: Item }) {
   )
 }
 
-/** What was reported of a payment stands as it was written. */
+/** What was reported of a payment stands as it was written. Who is paid by a draft can still be left out of it. */
 function noteOf(item: Item): string {
   if (!isOwnNote(item)) return item.note
-  return sentenceHere(item.status === 'included' ? item.note : withoutAdvice(item.note))
+  const note = sentenceHere(item.note)
+  return note && item.status === 'included'
+    ? `${note} Leave the affiliate out if these earnings were meant.`
+    : note
 }
 
 /** @param none what is there without a reason */
