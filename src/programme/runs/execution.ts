@@ -7,8 +7,6 @@ import { isBankOrder } from './words.ts'
 /** A later day is a slip of the pen; and of the year, an ACH file has two digits. */
 const MOST_DAYS_AHEAD = 366
 
-const dayText = (day: number) => formatDay(day * DAY_SECONDS)
-
 /** What is wrong with the day that was chosen, at the time when the run is prepared. */
 export function problemOfDay(
   { method, execution_date: chosen }: { readonly method: Method; readonly execution_date?: string },
@@ -20,10 +18,11 @@ export function problemOfDay(
       execution_date: `is for sepa and nacha only: the ${method} file carries no date. Hand it over on that day.`,
     }
   }
-  const today = dayOf(time)
-  const day = dayOf(parseMoment(chosen)!.first)
-  if (day >= today && day <= today + MOST_DAYS_AHEAD) return {}
+  const today = dayOf(time) * DAY_SECONDS
+  const last = today + MOST_DAYS_AHEAD * DAY_SECONDS
+  const day = parseMoment(chosen)!.first
+  if (day >= today && day <= last) return {}
   return {
-    execution_date: `must be from ${dayText(today)}, which is today in UTC, to ${dayText(today + MOST_DAYS_AHEAD)}.`,
+    execution_date: `must be from ${formatDay(today)}, which is today in UTC, to ${formatDay(last)}.`,
   }
 }

@@ -5,7 +5,9 @@ import { describe, test } from 'node:test'
 import nach2 from 'nach2'
 import { assertFailure, dayFromNow, describeService, giveSecretKey } from '../../../../test/harness.ts'
 import { addSepaPayees } from '../../../../test/sepa-payees.ts'
+import { isBankOrder, methods } from '../words.ts'
 import type { Frame, Line } from './format.ts'
+import { formatOf } from './formats.ts'
 import { nacha } from './nacha.ts'
 import { sepa } from './sepa.ts'
 
@@ -55,6 +57,13 @@ async function written(format: typeof sepa, frame: Frame, lines: readonly Line[]
   for await (const piece of all) text += piece
   return text
 }
+
+test('the methods whose file is an order to a bank are those whose file names the payer', () => {
+  assert.deepEqual(
+    methods.filter(isBankOrder),
+    methods.filter(method => formatOf(method).problemsOfPayer),
+  )
+})
 
 describe('files of banks, by what others say of them', () => {
   test('pain.001.001.09: the very text that the schemas of the EPC take (EPC132-08 of 2023 and of 2025)', async () => {
