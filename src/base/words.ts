@@ -15,3 +15,11 @@ export const counted = (count: number, noun: string): string => `${count} ${noun
 export function pascalCase(name: string): string {
   return name.replace(/(?:^|[_-])(\w)/g, (_, letter) => letter.toUpperCase())
 }
+
+/** What an import has done. */
+export const importedText = ({
+  lines,
+  imported,
+  existing,
+}: Readonly<Record<'lines' | 'imported' | 'existing', number>>): string =>
+  `Imported ${imported} of ${lines} lines; ${existing} ${existing === 1 ? 'was' : 'were'} there already.`

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { CsvError, type NamedRow } from '../../base/csv.ts'
+import { importedText } from '../../base/words.ts'
 import {
   addCommand,
   CommandFailed,
@@ -34,10 +35,10 @@ async function runImport(file: string, options: CommonOptions & { ignore: string
     if (error instanceof CsvError) throw new CommandFailed(`line ${error.line} ${error.message}`)
     throw error
   })
-  const { lines, imported, existing, wrong, errors } = result
+  const { wrong, errors } = result
   if (wrong > 0) options.terminal.exitCode = 1
   print(options, result, [
-    `Imported ${imported} of ${lines} lines; ${existing} ${existing === 1 ? 'was' : 'were'} there already.`,
+    importedText(result),
     ...errors.map(({ line, message }) => `line ${line}: ${message}`),
     ...(wrong > errors.length ? [`and ${wrong - errors.length} more lines that are wrong.`] : []),
   ])

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { commandLine } from '../../base/actor.ts'
 import { CsvError, type NamedRow } from '../../base/csv.ts'
 import { parseExactly } from '../../base/json.ts'
+import { importedText } from '../../base/words.ts'
 import {
   addCommand,
   CommandFailed,
@@ -101,6 +102,6 @@ function show(options: CommonOptions, result: Imported, dry: boolean): void {
   print(options, { ...result, dry_run: dry }, [
     dry
       ? `All ${lines} lines are right: ${imported} would be imported, ${existing} ${existing === 1 ? 'is' : 'are'} there already.`
-      : `Imported ${imported} of ${lines} lines; ${existing} ${existing === 1 ? 'was' : 'were'} there already.`,
+      : importedText(result),
   ])
 }
