@@ -89,7 +89,9 @@ function Preview({ run }: { run: Run }) {
         value={money.full(run.amount)}
         hint={plural(run.payees, 'payee')}
       />
-      <Tile label="Excluded" value={plural(run.excluded, 'affiliate')} hint="each for the reason below" />
+      {(run.status === 'draft' || run.excluded > 0) && (
+        <Tile label="Excluded" value={plural(run.excluded, 'affiliate')} hint="each for the reason below" />
+      )}
     </Tiles>
   )
 }
