@@ -147,14 +147,6 @@ function refuseBeside({ filter }: Parameters, { problems }: Read): void {
   }
 }
 
-/** Names that no item of a list may have, each once. */
-function unknownInItems(items: readonly unknown[], schema: JsonSchema, label: string): string[] {
-  const known = schema.items?.properties
-  if (known === undefined) return []
-  const names = new Set(items.flatMap(item => (isObject(item) ? Object.keys(item) : [])))
-  return [...names].filter(name => !Object.hasOwn(known, name)).map(name => `${label}[][${name}]`)
-}
-
 function ignore(label: string, value: unknown, { ignored, problems }: Read): void {
   ignored.push(label)
   // There may be any number of unknown names, so only the first are checked.
@@ -202,28 +194,36 @@ interface Taking {
   readonly result: Read
 }
 
-/** What is sent of a value. Names what the schema does not have. */
-function sentPart(value: unknown, schema: JsonSchema, label: string, taking: Taking): unknown {
-  if (Array.isArray(value)) taking.result.ignored.push(...unknownInItems(value, schema, label))
-  return isObject(value) ? sentMembers(value, schema, label, taking) : value
+/** What is sent of a value, and what the schema has of it. Names the rest. */
+function sentPart(value: unknown, schema: JsonSchema, label: string, { isUnsent, result }: Taking): unknown {
+  if (isObject(value)) return sentMembers(value, schema, label, isUnsent, result.ignored)
+  const { items } = schema
+  if (!Array.isArray(value) || items === undefined || membersOf(items) === undefined) return value
+  const ignored: string[] = []
+  const sent = value.map(item =>
+    isObject(item) ? sentMembers(item, items, `${label}[]`, isUnsent, ignored) : item,
+  )
+  for (const name of new Set(ignored)) result.ignored.push(name)
+  return sent
 }
 
-/** The members that have a value. Names those that have none, or that the schema does not have. */
+/** @param ignored gets the names of members without a value, and of those that the schema does not have */
 function sentMembers(
   value: Parameters,
   schema: JsonSchema,
   label: string,
-  { isUnsent, result: { ignored } }: Taking,
+  isUnsent: IsUnsent,
+  ignored: string[],
 ): Parameters {
+  // What it does not have is refused.
+  if (schema.additionalProperties === false) return value
   const known = membersOf(schema)
-  const isWithoutValue = (name: string) => isUnsent(value[name], known?.[name] ?? {})
-  const names = Object.keys(value)
-  for (const name of names) {
-    if ((known && !Object.hasOwn(known, name)) || isWithoutValue(name)) ignored.push(`${label}[${name}]`)
-  }
-  return names.some(isWithoutValue)
-    ? Object.fromEntries(Object.entries(value).filter(([name]) => !isWithoutValue(name)))
-    : value
+  const isIgnored = (name: string) =>
+    (known && !Object.hasOwn(known, name)) || isUnsent(value[name], known?.[name] ?? {})
+  const without = Object.keys(value).filter(isIgnored)
+  if (without.length === 0) return value
+  for (const name of without) ignored.push(`${label}[${name}]`)
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !isIgnored(name)))
 }
 
 /**

@@ -12,6 +12,7 @@ export interface JsonSchema {
   items?: JsonSchema
   properties?: Record<string, JsonSchema>
   required?: readonly string[]
+  additionalProperties?: boolean
   format?: string
   minimum?: number
   maximum?: number

@@ -115,6 +115,43 @@ describeService('arguments', service => {
     assert.equal(reply.headers.get('x-ignored-arguments'), 'lines[][produkt], lines[][Category]')
   })
 
+  test('201 - what is ignored of an object or a list is not stored, and what has no value counts as not sent', async () => {
+    const { id } = await service().newAffiliate('stored')
+    const { status, body, headers } = await service().post('/conversions', {
+      kind: 'sale',
+      context: 'shop',
+      reference: 'not stored',
+      amount: 10,
+      affiliate_id: id,
+      customer: { email: 'known@example.com', unknown: 'Jane' },
+      lines: [
+        { product: 'mug', amount: 4, buyer: 'Jane' },
+        { product: null, amount: 6, buyer: 'Jane' },
+      ],
+      metadata: { any: [{ name: 'kept' }] },
+    })
+    assert.equal(status, 201, JSON.stringify(body))
+    const ignored = 'customer[unknown], lines[][buyer], lines[][product]'
+    assert.equal(headers.get('x-ignored-arguments'), ignored)
+    const stored = JSON.stringify([
+      (await service().get('/conversions?number=-1')).body,
+      (await service().get(`/referrals?affiliate_id=${id}`)).body,
+      (await service().get('/events?number=10&order=desc')).body,
+    ])
+    assert.doesNotMatch(stored, /Jane/)
+    assert.match(stored, /"product":"mug"/)
+    assert.match(stored, /"metadata":\{"any":\[\{"name":"kept"\}\]\}/)
+  })
+
+  test('400 - a member that a condition of a rule does not have, since the rule would be for more sales', async () => {
+    const reply = await service().post('/rules', {
+      name: 'For all',
+      rate: 5,
+      conditions: [{ field: 'country', si: ['DE'] }],
+    })
+    assertFailure(reply, 400, 'rest_invalid_param')
+  })
+
   test('200 - unknown arguments are ignored and named', async () => {
     const reply = await service().get('/affiliates?colour=red&size[x]=1&ünï=1&number=1&filter[hue]=2')
     assert.equal(reply.status, 200)
