@@ -325,6 +325,9 @@ function startOf(args: ListArguments, orders: Readonly<Record<string, Order>>): 
   return cursor
 }
 
+/** What clients may send as it is in a query, and would end the address in a Link header. */
+const NOT_IN_A_LINK = /[<>"\\]/g
+
 /** Link header for the next page: this request's URL with the argument set, and without those it replaces. */
 export function nextLink(
   call: Call,
@@ -335,9 +338,10 @@ export function nextLink(
     path = '',
   }: { readonly without?: readonly string[]; readonly path?: string | undefined } = {},
 ): string {
-  const otherPairs = call.query.split('&').filter(pair => {
-    const name = decodeName(pair.split('=', 1)[0]!)
-    return pair !== '' && name !== argument && !without.includes(name)
-  })
-  return `<${call.collectionUrl}${path}?${[...otherPairs, `${argument}=${value}`].join('&')}>; rel="next"`
+  const replaced = new Set([argument, ...without].flatMap(name => [name, `filter[${name}]`]))
+  const otherPairs = call.query
+    .split('&')
+    .filter(pair => pair !== '' && !replaced.has(decodeName(pair.split('=', 1)[0]!)))
+  const query = [...otherPairs, `${argument}=${value}`].join('&').replace(NOT_IN_A_LINK, encodeURIComponent)
+  return `<${call.collectionUrl}${path}?${query}>; rel="next"`
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { before, describe, test } from 'node:test'
 import { features } from '../../src/app.ts'
 import { foldAccents, foldCase } from '../../src/base/text.ts'
@@ -381,8 +383,29 @@ describeService('long lists', service => {
       (await service().get('/payouts?number=2&%6fffset=1')).headers.get('link')!,
     )!
     assert.doesNotMatch(next!, /ffset/)
+    const within = [
+      'filter[offset]=2',
+      'filter%5Boffset%5D=2',
+      `filter[cursor]=${/cursor=([\w-]+)/.exec(next!)![1]}`,
+    ]
+    for (const start of within) {
+      const { length } = await follow(service(), `/payouts?number=500&${start}`)
+      assert.ok(length > 1290 && length < 1300, `${start}: ${length}`)
+    }
     for (const number of [249, 250, 251, 1000, 1001, 1299, 1300, 100_001]) {
       assert.deepEqual(ids(await follow(service(), `/payouts?order=desc&number=${number}`)), all.toReversed())
     }
+  })
+
+  test('200 - the next page of an address that was not encoded', async () => {
+    const path = '/v1/payouts?number=2&amount=0&amount_compare=>=&other="><a>;rel=\\"next'
+    const headers = { authorization: `Bearer ${service().key.token}` }
+    const sent = request(service().url, { path, headers }).end()
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+    answer.resume()
+    assert.match(
+      String(answer.headers.link),
+      /^<[^<>"\\]+&amount_compare=%3E=&other=%22%3E%3Ca%3E;rel=%5C%22next&cursor=[\w-]+>; rel="next"$/,
+    )
   })
 })
