@@ -1,7 +1,7 @@
 /** JSON beyond `JSON.parse` and `JSON.stringify`: numbers with all their digits, what may be stored, and long lists. */
 import { randomUUID } from 'node:crypto'
 import { isPlain } from './text.ts'
-import { hasMembers } from './unknown.ts'
+import { hasMembers, isObject } from './unknown.ts'
 
 /** A number as it was written. `JSON.stringify` writes it so again. */
 interface RawNumber {
@@ -50,6 +50,15 @@ function markedIn(text: string, mark: string): string {
     }
   }
   return parts.length === 0 ? text : parts.join('') + text.slice(from)
+}
+
+/** JSON that is the same in whichever order the members of its objects are. */
+export function orderedJson(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) =>
+    isObject(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  )
 }
 
 /** @returns the index of the closing quote of the text that opens at `begin`; the length or more if there is none */

@@ -10,6 +10,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Actor } from '../base/actor.ts'
 import { isClockDoubtful } from '../base/clock-watch.ts'
 import { entryOf, Failure, invalidArguments } from '../base/errors.ts'
+import { orderedJson } from '../base/json.ts'
 import { now } from '../base/time.ts'
 import type { Tx } from '../storage/database.ts'
 import type { Answer } from './endpoint.ts'
@@ -67,7 +68,7 @@ export function ownerOf({ kind, userId, name }: Actor): string {
 /** Fingerprint of a request, independent of the notation and order of its arguments. */
 export function fingerprintOf(method: string, path: string, args: Record<string, unknown>): string {
   const sorted = Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1))
-  return hash('sha256', JSON.stringify([method, path, sorted]), 'hex')
+  return hash('sha256', orderedJson([method, path, sorted]), 'hex')
 }
 
 /** An answer that can be stored. */

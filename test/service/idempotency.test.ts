@@ -52,6 +52,19 @@ describeService('idempotency', service => {
     assert.deepEqual(again.body, first.body)
   })
 
+  test('201 - the same object, whose members are in another order', async () => {
+    const key = randomUUID()
+    const { id } = await service().newAffiliate('ordered')
+    const create = (custom: unknown) =>
+      service().post('/referrals', { affiliate_id: id, amount: 1, custom }, named(key))
+    const first = await create({ a: [{ x: 1, y: 2 }, 3], b: null })
+    assert.equal(first.status, 201)
+    const again = await create({ b: null, a: [{ y: 2, x: 1 }, 3] })
+    assert.equal(again.headers.get('idempotent-replayed'), 'true')
+    assert.deepEqual(again.body, first.body)
+    assertFailure(await create({ a: [3, { x: 1, y: 2 }], b: null }), 409, 'rest_idempotency_mismatch')
+  })
+
   test('429 - long answers are stored for one caller up to 32 MiB, and nothing is changed beyond', async () => {
     const { id } = await service().newAffiliate('long')
     const referrals = Array.from({ length: 9000 }, (_, index) => 1_000_000 + index)

@@ -267,6 +267,21 @@ describeService('referrals: the same again', service => {
     assert.deepEqual([later.status, later.body.amount], [200, '4.00'])
   })
 
+  test('200 - the same objects, whose members are in another order', async () => {
+    const products = [{ name: 'Tea', price: 5 }]
+    const sent = order({ reference: 'ordered', custom: { b: '3', a: { d: 2, c: 1 } }, products })
+    assert.equal((await send(sent)).status, 201)
+    const custom = { a: { c: 1, d: 2 }, b: '3' }
+    const turned = [{ price: 5, name: 'Tea' }]
+    const same = order({ reference: 'ordered', custom, products: turned })
+    for (const args of [same, { affiliate_id: affiliate, context: 'SHOP', reference: 'ordered', custom }]) {
+      const { status, body } = await send(args)
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.deepEqual(Object.keys(body.custom), ['b', 'a'])
+    }
+    assertFailure(await send({ ...same, custom: { ...custom, b: '1' } }), 409, 'rest_referral_exists')
+  })
+
   test('409 - another amount, which names the referral that is there', async () => {
     const { body: first } = await send(order({ reference: '2' }))
     const other = await send(order({ reference: '2', amount: 6 }))

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import { attempted, Failure, missingArguments, type Problems, refuseInvalid } from '../../base/errors.ts'
+import { orderedJson, parseExactly } from '../../base/json.ts'
 import type { Settings } from '../../base/settings.ts'
 import { foldCase } from '../../base/text.ts'
 import { now } from '../../base/time.ts'
@@ -348,9 +349,8 @@ function refuseMove(before: Status, after: Status): void {
 }
 
 function requestHash(args: CreateArguments, settings: Settings): string {
-  const columns = Object.entries(referral.keep(args, inCurrencyOf(args, settings))).sort(([a], [b]) =>
-    a < b ? -1 : 1,
-  )
+  const kept = comparable(referral.keep(args, inCurrencyOf(args, settings)))
+  const columns = Object.entries(kept).sort(([a], [b]) => (a < b ? -1 : 1))
   return hash('sha256', JSON.stringify(columns), 'base64url')
 }
 
@@ -363,5 +363,15 @@ function isSame(
 ): boolean {
   if (existingReferral.request_hash === row.request_hash) return true
   if (inCurrencyOf(args, settings) !== settings) return false
-  return isAlready(existingReferral, referral.keep(args, settings))
+  return isAlready(comparable(existingReferral), comparable(referral.keep(args, settings)))
+}
+
+/** With JSON in one order: whoever sends an object again may name its members in another one. */
+function comparable<C extends Partial<Pick<Referral, 'custom' | 'products'>>>(columns: C): C {
+  const { custom, products } = columns
+  return {
+    ...columns,
+    ...(custom && { custom: orderedJson(parseExactly(custom)) }),
+    ...(products && { products: orderedJson(parseExactly(products)) }),
+  }
 }
