@@ -94,6 +94,12 @@ function placesIn(
       `must begin with a line of names, among them ${required}, with commas, semicolons or tabs between them; it has ${names}.`,
     )
   }
+  for (const index of [reference, status]) {
+    // Which of the two tells what became of the payment, nobody knows.
+    if (head.includes(head[index]!, index + 1)) {
+      throw unreadable(`has two columns of the name ${head[index]}.`)
+    }
+  }
   return {
     reference,
     status,

@@ -135,6 +135,7 @@ describe('what comes back from banks and PayPal', () => {
     wrong(readPaypal, 'a,b\n1,2', /Unique ID/)
     wrong(readCsv, 'Referenz;Status\nR1A1;paid', /reference and status, with commas, semicolons or tabs/)
     wrong(readCsv, 'Referenz;Status\nR1A1;paid', /it has referenz, status/)
+    wrong(readCsv, 'reference,status,Status\nR1A1,paid,failed', /two columns of the name status/)
   })
 
   test('CSV and PayPal: a line that is cut off, or has no status, is an error that names it', () => {
