@@ -202,9 +202,7 @@ export function payoutScenarios(world: () => World): void {
           'The amount is $1.00 less than the referrals that are named, which are all paid by it: no later payout pays the $1.00. Owed after it: $0.00.',
         )
         await referrals.fill('')
-        await says(
-          'No referral is named: $6.00 stays owed, and the next payout run pays it. Owed after it: $6.00.',
-        )
+        await says('No referral is named: $6.00 stays owed, and it can be paid again. Owed after it: $6.00.')
         await referrals.fill(`${id}, 999999`)
         await says(
           'Referrals are named that are not known as unpaid ones of this affiliate: the amount is not compared with theirs. Owed after it: $0.00.',

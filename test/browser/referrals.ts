@@ -420,7 +420,7 @@ export function referralScenarios(world: () => World): void {
         await amount.pressSequentially('70')
         await page
           .getByText(
-            'No referral is ticked: $60.60 stays owed, and the next payout run pays it. $70.00 is more than the $60.60 that is owed.',
+            'No referral is ticked: $60.60 stays owed, and it can be paid again. $70.00 is more than the $60.60 that is owed.',
           )
           .waitFor()
         await amount.fill('')

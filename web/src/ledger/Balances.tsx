@@ -45,12 +45,13 @@ const lines: Line[] = [
     account: 'unpaid',
     name: 'Unpaid',
     why: 'Approved and payable: the sum of the unpaid referrals that no payout run has reserved.',
-    of: affiliate_id => listOf('referrals', { affiliate_id, status: 'unpaid' }),
+    of: affiliate_id => listOf('referrals', { affiliate_id, status: 'unpaid', in_run: 'no' }),
   },
   {
     account: 'reserved',
     name: 'Reserved',
     why: 'Unpaid referrals in an approved payout run.',
+    of: affiliate_id => listOf('referrals', { affiliate_id, status: 'unpaid', in_run: 'yes' }),
     rare: true,
   },
   {

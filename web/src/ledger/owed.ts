@@ -60,10 +60,13 @@ export function useOwedWith<R extends RaRecord<number>, Further = undefined>(
   useAfterRefusal(async () => affiliateId > 0 && refetch())
   if (!data || error) return undefined
   const { before: compared, balances, ...rest } = data
+  const reserved = unitsOf(balances.reserved, decimals)!
   const changedIn = (typed: Values) => changes(typed, compared ?? {})
   return {
     ...rest,
-    owed: unitsOf(balances.unpaid, decimals)! + unitsOf(balances.reserved, decimals)!,
+    owed: unitsOf(balances.unpaid, decimals)! + reserved,
+    /** Part of it: what an approved payout run pays. */
+    reserved,
     /** Of the fields that decide together, those that the form changes. */
     changedIn,
     /** What they are once the form is saved: it sends what it changes, and the rest is as others have it. */

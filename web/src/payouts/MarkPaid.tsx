@@ -14,6 +14,8 @@ const affected = (id: number) => [
   ['payouts', 'getOne'],
   ['payouts', 'totals'],
   ['payouts', 'open'],
+  ['referrals', 'totals'],
+  ['affiliates', 'deleted'],
   ['reports'],
   ['audit', 'payout', id],
 ]

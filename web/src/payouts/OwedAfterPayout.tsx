@@ -59,7 +59,8 @@ function Effect({ saved, read }: { saved: Saved; read: NonNullable<ReturnType<ty
   const sum = unitsOf(sumOf(paid), money.decimals)!
   const stays = `Owed after it: ${money.full(amountOf(owed - sum, money.decimals))}.`
   const amount = unitsOf(saved.amount ?? '', money.decimals)!
-  const effect = { amount, owed, sum, named: numbers.length, known: paid.length }
+  const { reserved } = read
+  const effect = { amount, owed, reserved, sum, named: numbers.length, known: paid.length }
   const warnings = isFailed ? [] : warningsOf(effect, read.now ? ofStored : ofNew, money)
   if (warnings.length === 0) {
     return (
@@ -90,6 +91,8 @@ const ofStored = {
 interface Effect {
   amount: bigint
   owed: bigint
+  /** What an approved payout run pays of it. */
+  reserved: bigint
   /** Sum of the referrals that it pays. */
   sum: bigint
   /** Referral numbers in the form, and how many of them are unpaid referrals. */
@@ -98,14 +101,16 @@ interface Effect {
 }
 
 function warningsOf(
-  { amount, owed, sum, named, known }: Effect,
+  { amount, owed, reserved, sum, named, known }: Effect,
   words: typeof ofNew,
   money: Money,
 ): string[] {
   const text = (units: bigint) => money.full(amountOf(units, money.decimals))
   const warnings: string[] = []
   if (named === 0 && owed > 0n) {
-    warnings.push(`${words.none}: ${text(owed)} stays owed, and the next payout run pays it.`)
+    const later =
+      reserved > 0n ? `an approved payout run pays ${text(reserved)} of it` : 'it can be paid again'
+    warnings.push(`${words.none}: ${text(owed)} stays owed, and ${later}.`)
   }
   if (amount > 0n && amount > owed)
     warnings.push(`${text(amount)} is more than the ${text(owed)} that is owed.`)
