@@ -79,6 +79,20 @@ export function runScenarios(world: () => World): void {
         const tooEarly = page.getByRole('alertdialog')
         await tooEarly.getByText(/^The outcome of 1 payment is not recorded yet/).waitFor()
         assert.ok(await tooEarly.getByRole('button', { name: 'Close' }).isDisabled())
+        // Until the outcomes are read, nothing is said of them.
+        const read = Promise.withResolvers<void>()
+        const outcomes = /\/reconciliation$/
+        await page.route(outcomes, async route => {
+          await read.promise
+          await route.continue()
+        })
+        await page.reload()
+        await page.getByRole('button', { name: 'Close', exact: true }).last().click()
+        await tooEarly.getByText('The outcomes are being read.').waitFor()
+        assert.ok(await tooEarly.getByRole('button', { name: 'Close' }).isDisabled())
+        read.resolve()
+        await tooEarly.getByText(/^The outcome of 1 payment is not recorded yet/).waitFor()
+        await page.unroute(outcomes)
         await tooEarly.getByRole('button', { name: 'Cancel' }).click()
         const { reference, status } = await world().read(`/payout-runs/${run}`)
         await page.getByRole('combobox', { name: 'Format' }).click()
@@ -183,6 +197,14 @@ export function runScenarios(world: () => World): void {
         assert.equal(await page.getByRole('link', { name: 'Edit' }).count(), 0)
         await goTo(page, `/affiliates/${id}/ledger`)
         await page.getByText(`Reserved by payout run #${next.id}`).waitFor()
+        await page.getByRole('table', { name: 'Balances' }).getByRole('link', { name: 'Reserved' }).click()
+        await page.waitForURL(/\/referrals\?.*in_run%22%3A%22yes/)
+        await eventually(async () => assert.equal(await page.locator('tbody tr').count(), 1))
+        await goTo(page, `/affiliates/${id}/show`)
+        await page.getByRole('link', { name: 'Record payout' }).click()
+        await page.getByLabel('Amount').pressSequentially('5')
+        const reserved = String.raw`\$[\d,.]+ stays owed, and an approved payout run pays \$[\d,.]+ of it`
+        await page.getByText(new RegExp(`No referral is ticked: ${reserved}`)).waitFor()
 
         // What cannot be cancelled any more is not said to be cancelled no longer.
         const asked = async () => {

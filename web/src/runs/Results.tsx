@@ -98,6 +98,9 @@ export function Results({ run }: { run: Run }) {
   )
 }
 
+const inFile = (problem: string) =>
+  problem.replace(/^Content: line/, 'In the file, line').replace(/^Content:/, 'The file')
+
 /** The selected results file, and what the server makes of it. */
 function useResults(run: Run, format: string) {
   const queryClient = useQueryClient()
@@ -115,7 +118,7 @@ function useResults(run: Run, format: string) {
       const body = { content, format: file.format ?? as, dry_run, file_name: fileNameOf(name) }
       return (await request<ResultRecord>('POST', `payout-runs/${run.id}/results`, { body })).body
     } catch (error) {
-      if (!dry_run || own === latest.current) setProblem(messageOf(error).replace(/^Content:/, 'The file'))
+      if (!dry_run || own === latest.current) setProblem(inFile(messageOf(error)))
       return undefined
     }
   }

@@ -191,11 +191,16 @@ function Cancel({ run }: { run: Run }) {
   )
 }
 
+const outcomesText = (left: number) =>
+  left > 0
+    ? `The outcome of ${plural(left, 'payment')} is not recorded yet. Record it first: a run can be closed once nothing is open or unknown.`
+    : 'The outcome of every payment is recorded. A payment that comes back later can still be recorded.'
+
 function Close({ run }: { run: Run }) {
   const step = useStep(run)
   const [asking, setAsking] = useState(false)
-  const { open, unknown } = useReconciliation(run) ?? {}
-  const left = (open?.count ?? 0) + (unknown?.count ?? 0)
+  const { data } = useReconciliation(run)
+  const left = data && data.open!.count + data.unknown!.count
   return (
     <>
       <Button variant="outlined" onClick={() => setAsking(true)}>
@@ -210,11 +215,7 @@ function Close({ run }: { run: Run }) {
         onConfirm={() => step('/close', {}, `${nameOf(run)} closed`)}
         onClose={() => setAsking(false)}
       >
-        <Typography>
-          {left > 0
-            ? `The outcome of ${plural(left, 'payment')} is not recorded yet. Record it first: a run can be closed once nothing is open or unknown.`
-            : 'The outcome of every payment is recorded. A payment that comes back later can still be recorded.'}
-        </Typography>
+        <Typography>{left === undefined ? 'The outcomes are being read.' : outcomesText(left)}</Typography>
       </Confirm>
     </>
   )

@@ -8,6 +8,7 @@ import { Allowed } from '../ui/Allowed.tsx'
 import { Details } from '../ui/Details.tsx'
 import { ExportLink } from '../ui/ExportLink.tsx'
 import { count, day, plural, time, useMoney } from '../ui/format.ts'
+import { Problem } from '../ui/Page.tsx'
 import { RecordShow } from '../ui/RecordShow.tsx'
 import { StatusChip } from '../ui/StatusChip.tsx'
 import { Tile, Tiles } from '../ui/Tile.tsx'
@@ -89,7 +90,7 @@ function Preview({ run }: { run: Run }) {
         value={money.full(run.amount)}
         hint={plural(run.payees, 'payee')}
       />
-      {(run.status === 'draft' || run.excluded > 0) && (
+      {run.status === 'draft' && (
         <Tile label="Excluded" value={plural(run.excluded, 'affiliate')} hint="each for the reason below" />
       )}
     </Tiles>
@@ -108,9 +109,10 @@ const parts = [
 /** Reconciliation: the approved amount, by outcome. */
 function ReconciliationTiles({ run }: { run: Run }) {
   const money = useMoney()
-  const data = useReconciliation(run)
+  const { data, error } = useReconciliation(run)
   return (
     <Box component="section" aria-label="Reconciliation">
+      {error && <Problem error={error} />}
       <Tiles busy={!data}>
         {parts.map(([name, label]) => (
           <Tile

@@ -35,14 +35,13 @@ export const titleOf = (run: Run) => `${nameOf(run)}, ${methodName(run.method)},
 
 export const nameOf = ({ id }: Pick<Run, 'id'>) => `Payout run ${id}`
 
-/** The approved payments by outcome; undefined until they are read. */
+/** The approved payments by outcome; their data is undefined until they are read. */
 export function useReconciliation({ id, status }: Run) {
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['payout-runs', id, 'reconciliation', status],
     queryFn: () =>
       get<Readonly<Record<string, Static<typeof reconciliationRecord>['sent']>>>(
         `payout-runs/${id}/reconciliation`,
       ),
   })
-  return data
 }
