@@ -244,7 +244,7 @@ export function sessionScenarios(world: () => World): void {
         await page.keyboard.press('Enter')
         await page.getByText('9 recovery codes left').waitFor()
         const sessions = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem')
-        assert.equal(await sessions.count(), 3)
+        await eventually(async () => assert.equal(await sessions.count(), 3))
         await page
           .getByRole('button', { name: /^End the session/ })
           .first()
