@@ -218,12 +218,12 @@ function sentMembers(
   // What it does not have is refused.
   if (schema.additionalProperties === false) return value
   const known = membersOf(schema)
-  const isIgnored = (name: string) =>
+  const isLeftOut = (name: string) =>
     (known && !Object.hasOwn(known, name)) || isUnsent(value[name], known?.[name] ?? {})
-  const without = Object.keys(value).filter(isIgnored)
-  if (without.length === 0) return value
-  for (const name of without) ignored.push(`${label}[${name}]`)
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !isIgnored(name)))
+  const leftOut = Object.keys(value).filter(isLeftOut)
+  if (leftOut.length === 0) return value
+  for (const name of leftOut) ignored.push(`${label}[${name}]`)
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !isLeftOut(name)))
 }
 
 /**

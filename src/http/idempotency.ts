@@ -67,6 +67,7 @@ export function ownerOf({ kind, userId, name }: Actor): string {
 
 /** Fingerprint of a request, independent of the notation and order of its arguments. */
 export function fingerprintOf(method: string, path: string, args: Record<string, unknown>): string {
+  // A list, as in the fingerprints that are stored already.
   const sorted = Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1))
   return hash('sha256', orderedJson([method, path, sorted]), 'hex')
 }
